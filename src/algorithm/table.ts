@@ -1,0 +1,60 @@
+import type { Algorithm, Verdict } from './algorithm.js';
+
+/** The states of one Limit in memory, by the caller's key. Times are microseconds. */
+export interface Table {
+  readonly size: number;
+  has(key: string): boolean;
+  ask(key: string, cost: number, now: number): Verdict;
+  charge(key: string, cost: number, now: number): void;
+  delete(key: string): void;
+  /** Goes through the keys, one a call, again and again; undefined once at the end of each round. */
+  nextKey(): string | undefined;
+}
+
+export function createTable<Spec, Numbers, State>(
+  algorithm: Algorithm<Spec, Numbers, State>,
+  numbersAt: (now: number) => Numbers,
+): Table {
+  const states = new Map<string, State>();
+  let round = states.keys();
+
+  // A clock that has stepped back stands still at the latest instant of the state.
+  const settle = (state: State | undefined, now: number): number =>
+    state === undefined ? now : Math.max(now, algorithm.time(state));
+
+  return {
+    get size() {
+      return states.size;
+    },
+    has: (key) => states.has(key),
+    ask(key, cost, now) {
+      const state = states.get(key);
+      const settled = settle(state, now);
+      const verdict = algorithm.ask(state, numbersAt(settled), cost, settled);
+      return settled === now ? verdict : delay(verdict, settled - now);
+    },
+    charge(key, cost, now) {
+      const state = states.get(key);
+      const settled = settle(state, now);
+      const kept = algorithm.charge(state, numbersAt(settled), cost, settled);
+      if (kept !== state) states.set(key, kept);
+    },
+    delete(key) {
+      states.delete(key);
+    },
+    nextKey() {
+      const next = round.next();
+      if (next.done !== true) return next.value;
+      round = states.keys();
+      return undefined;
+    },
+  };
+}
+
+/** The waits as seen by a clock that is `lag` behind the state. */
+function delay(verdict: Verdict, lag: number): Verdict {
+  const resetAfter = verdict.resetAfter === 0 ? 0 : verdict.resetAfter + lag;
+  return verdict.kind === 'wait'
+    ? { ...verdict, resetAfter, retryAfter: verdict.retryAfter + lag }
+    : { ...verdict, resetAfter };
+}

@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import { didYouMean } from './near.js';
+
+type Issue = z.core.$ZodIssue;
+
+/** A zod issue as paths with sentences: several where one issue names several unknown fields. */
+export function explainIssue(
+  issue: Issue,
+  value: unknown,
+  fields: readonly string[],
+): { path: PropertyKey[]; message: string }[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key],
+      message: `unknown field${didYouMean(key, fields)}; wanted one of ${fields.join(', ')}`,
+    }));
+  }
+  const given = value === undefined ? 'nothing given' : `got ${show(value)}`;
+  return [{ path: [...issue.path], message: `${wanted(issue)}, ${given}` }];
+}
+
+function wanted(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `wanted ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return issue.origin === 'string'
+        ? `wanted at least ${issue.minimum} characters`
+        : `wanted ${issue.origin === 'array' ? 'a list of ' : ''}at least ${issue.minimum}`;
+    case 'too_big':
+      if (issue.message.startsWith('wanted')) return issue.message;
+      return issue.origin === 'string'
+        ? `wanted at most ${issue.maximum} characters`
+        : `wanted ${issue.origin === 'array' ? 'a list of ' : ''}at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `wanted ${issue.values.map(String).join(' or ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+const TYPES: Record<string, string> = {
+  int: 'a whole number below 2^53',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of fields',
+  record: 'a map of fields',
+};
+
+/** A given value in few characters. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
+
+/** The value at a path, or undefined. */
+export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) => {
+    if (Array.isArray(value)) return value[Number(part)];
+    if (typeof value === 'object' && value !== null) return Reflect.get(value, part);
+    return undefined;
+  }, root);
+}

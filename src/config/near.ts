@@ -1,0 +1,23 @@
+import { distance } from 'fastest-levenshtein';
+
+/** The names most like `name`, the nearest first: at most three, and none that is another word. */
+export function nearNames(name: string, names: Iterable<string>): string[] {
+  const most = Math.max(1, Math.floor(name.length / 3));
+  const found: { candidate: string; edits: number }[] = [];
+  for (const candidate of names) {
+    // A length apart already costs as many edits; do not measure what cannot be near.
+    if (Math.abs(candidate.length - name.length) > most) continue;
+    const edits = distance(name.toLowerCase(), candidate.toLowerCase());
+    if (edits <= most) found.push({ candidate, edits });
+  }
+  return found
+    .sort((a, b) => a.edits - b.edits)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate);
+}
+
+/** ` (did you mean x or y?)`, or nothing. */
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const near = nearNames(name, names);
+  return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+
+/** Where Redis is and how to speak with it, whatever way it was written down. */
+export interface RedisSettings {
+  mode: 'single' | 'sentinel' | 'cluster';
+  /** The server; or the Sentinels; or some nodes of the Cluster. */
+  nodes: { host: string; port: number }[];
+  sentinel?: { name: string; password?: string };
+  username?: string;
+  password?: string;
+  database: number;
+  /** Paths of PEM files; present, if only as `{}`, where TLS is spoken. */
+  tls?: { ca?: string; cert?: string; key?: string; servername?: string };
+  prefix: string;
+  timeoutMs: number;
+}
+
+const path = z.string().min(1);
+/** A list in YAML, or one text with commas, which is also how variables and flags say it. */
+const list = z.union([z.array(z.string()), z.string().transform((text) => text.split(','))]);
+
+export const redisSchema = z.strictObject({
+  url: list
+    .optional()
+    .describe(
+      '`redis://[user:password@]host:port[/database]`, `rediss://` for TLS; several, comma-separated, for a Cluster',
+    ),
+  cluster: z
+    .boolean()
+    .default(false)
+    .describe('the one URL is a node of a Cluster, which tells of the others'),
+  sentinels: list.optional().describe('`host:port` of the Sentinels, comma-separated'),
+  sentinelName: z.string().optional().describe('the name by which the Sentinels know the primary'),
+  sentinelPassword: z.string().optional().describe('the password of the Sentinels themselves'),
+  username: z.string().optional().describe('ACL user, if not in the URL'),
+  password: z.string().optional().describe('password, if not in the URL'),
+  database: z.int().min(0).max(65_535).default(0).describe('database number; a Cluster has only 0'),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'wanted 1 to 64 letters, digits and . _ -' })
+    .default('sluice')
+    .describe('what the names of all state keys begin with'),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(50)
+    .describe('the longest that a check waits for Redis, in milliseconds'),
+  tls: z.strictObject({
+    ca: path.optional().describe('PEM file of the CA that signed the certificate of Redis'),
+    cert: path.optional().describe('PEM file of a client certificate'),
+    key: path.optional().describe('PEM file of its key'),
+    servername: path
+      .optional()
+      .describe('the name to find in the certificate of Redis, if not the host'),
+  }),
+});
+
+type Given = z.output<typeof redisSchema>;
+/** Reports what is wrong with the setting at a path inside of `redis`. */
+type Report = (path: string[], message: string) => void;
+
+/** Makes one picture of it, or reports why there is none. */
+export function resolveRedis(given: Given, report: Report): RedisSettings | undefined {
+  if (given.url !== undefined && given.sentinels !== undefined) {
+    report(['sentinels'], 'wanted either redis.url or redis.sentinels, got both');
+    return undefined;
+  }
+  if ((given.tls.cert === undefined) !== (given.tls.key === undefined)) {
+    report(['tls'], 'wanted cert and key together');
+  }
+  if (given.sentinels !== undefined) return resolveSentinels(given, given.sentinels, report);
+  if (given.url !== undefined) return resolveUrls(given, given.url, report);
+  report(['url'], 'wanted redis.url or redis.sentinels for store: redis');
+  return undefined;
+}
+
+function resolveSentinels(given: Given, texts: string[], report: Report) {
+  const nodes = texts.flatMap((text) => {
+    const match = /^(?:\[([^\]]+)\]|([^\s:]+)):(\d{1,5})$/.exec(text.trim());
+    if (match !== null) return [{ host: match[1] ?? match[2] ?? '', port: Number(match[3]) }];
+    report(['sentinels'], `wanted host:port, got ${JSON.stringify(text)}`);
+    return [];
+  });
+  if (given.sentinelName === undefined) {
+    report(['sentinelName'], 'wanted the name by which the Sentinels know the primary');
+    return undefined;
+  }
+  const { sentinelName: name, sentinelPassword: password } = given;
+  return {
+    ...shared(given, {}),
+    mode: 'sentinel' as const,
+    nodes,
+    sentinel: { name, ...(password === undefined ? {} : { password }) },
+  };
+}
+
+function resolveUrls(given: Given, texts: string[], report: Report): RedisSettings | undefined {
+  const urls = texts.map((text) => (URL.canParse(text.trim()) ? new URL(text.trim()) : null));
+  const [first] = urls;
+  const good = urls.filter(
+    (url) => url !== null && /^rediss?:$/.test(url.protocol) && url.hostname,
+  );
+  if (first === null || first === undefined || good.length < urls.length) {
+    // The URL may hold a password, so it is not shown.
+    report(['url'], 'wanted redis://[user:password@]host:port[/database] or rediss://...');
+    return undefined;
+  }
+  const mode = given.cluster || urls.length > 1 ? 'cluster' : 'single';
+  const settings = shared(given, first);
+  if (mode === 'cluster' && settings.database !== 0) {
+    report(['database'], `wanted 0, the only database of a Cluster, got ${settings.database}`);
+  }
+  const nodes = urls.flatMap((url) =>
+    url === null
+      ? []
+      : [{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 6379) }],
+  );
+  return { ...settings, mode, nodes };
+}
+
+/** What the URL says goes before what other settings say. */
+function shared(
+  given: Given,
+  url: Partial<Pick<URL, 'username' | 'password' | 'pathname' | 'protocol'>>,
+) {
+  const username = url.username ? decodeURIComponent(url.username) : given.username;
+  const password = url.password ? decodeURIComponent(url.password) : given.password;
+  const database = /^\/(\d+)$/.exec(url.pathname ?? '')?.[1];
+  const files = Object.values(given.tls).some((file) => file !== undefined);
+  const { ca, cert, key, servername } = given.tls;
+  const tls = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(servername === undefined ? {} : { servername }),
+  };
+  return {
+    database: database === undefined ? given.database : Number(database),
+    prefix: given.prefix,
+    timeoutMs: given.timeoutMs,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(url.protocol === 'rediss:' || files ? { tls } : {}),
+  };
+}

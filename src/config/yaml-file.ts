@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { ConfigError, formatPath, type Mistake } from './mistakes.js';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A YAML file's data, and where in the file a path of it stands. */
+export interface YamlFile {
+  name: string;
+  data: unknown;
+  mistake(path: readonly PropertyKey[], message: string): Mistake;
+}
+
+/** Reads a YAML file. Throws a ConfigError with all syntax errors, duplicate fields among them. */
+export function readYamlFile(name: string): YamlFile {
+  let text: string;
+  try {
+    const { size } = statSync(name);
+    if (size > MAX_BYTES) throw new Error(`${size} bytes, wanted at most ${MAX_BYTES}`);
+    text = readFileSync(name, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([{ where: name, path: '', message: `cannot read it: ${reason}` }]);
+  }
+  return parseYaml(name, text);
+}
+
+export function parseYaml(name: string, text: string): YamlFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2' });
+  const place = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${name}:${line}:${col}`;
+  };
+  const problems = [...document.errors, ...document.warnings];
+  if (problems.length > 0) {
+    throw new ConfigError(
+      problems.map(({ pos, message, code }) => ({
+        where: place(pos[0]),
+        path: '',
+        message:
+          code === 'DUPLICATE_KEY'
+            ? `the field ${text.slice(pos[0]).split(/[:\s]/, 1)[0]} is given twice in one map; wanted once`
+            : message,
+      })),
+    );
+  }
+
+  /** The offset of the deepest node on the path; of a field, its name. */
+  const offsetOf = (path: readonly PropertyKey[]): number => {
+    let offset = isNode(document.contents) ? (document.contents.range?.[0] ?? 0) : 0;
+    for (let depth = 1; depth <= path.length; depth++) {
+      const parent =
+        depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true);
+      const part = path[depth - 1];
+      if (isMap(parent)) {
+        const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === part);
+        if (pair !== undefined && isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      } else {
+        const node = document.getIn(path.slice(0, depth), true);
+        if (isNode(node)) offset = node.range?.[0] ?? offset;
+      }
+    }
+    return offset;
+  };
+
+  let data: unknown;
+  try {
+    data = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([{ where: name, path: '', message: reason }]);
+  }
+  return {
+    name,
+    data,
+    mistake: (path, message) => ({ where: place(offsetOf(path)), path: formatPath(path), message }),
+  };
+}

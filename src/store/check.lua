@@ -1,0 +1,91 @@
+-- The shell around the algorithms: decides a batch of checks, each its own atomic step over all of its
+-- Limits. The twin of decide-in-memory.ts. `algorithms` is a table of algorithm/*.lua by name.
+--
+-- KEYS     the state keys of the first check's Limits, then those of the second's, and so on
+-- ARGV[1]  now in microseconds, or empty to read the clock of this server
+-- ARGV[2]  milliseconds that state keys outlive their meaning by
+-- ARGV[3]  JSON: policies, each a list of Limits { algorithm, countDenied, numbers }
+-- ARGV[4..] of each check: which of those policies (from 1), cost, check id
+--
+-- reply    of each check: 0, then of each Limit kind (1 allow, 2 wait, 3 never), remaining, resetAfter,
+--          retryAfter, in microseconds; or, instead of all that, the text of an error
+
+local ALLOW, NEVER = 1, 3
+
+-- Time may go on during a script (before Redis 7.2): it is read once, here.
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+local grace = tonumber(ARGV[2])
+local policies = cjson.decode(ARGV[3])
+
+local reply, length = {}, 0
+local function push(value)
+  length = length + 1
+  reply[length] = value
+end
+
+-- A clock that has stepped back stands still at the latest instant of the state, `lag` ahead of now.
+local function settle(algorithm, state)
+  local settled = state and math.max(now, algorithm.time(state)) or now
+  return settled, settled - now
+end
+
+local function ask(limit, key, cost)
+  local algorithm = algorithms[limit.algorithm]
+  local state = algorithm.read(key)
+  local settled, lag = settle(algorithm, state)
+  local kind, remaining, reset, retry = algorithm.ask(key, state, limit.numbers, cost, settled)
+  if reset > 0 then reset = reset + lag end
+  if retry > 0 then retry = retry + lag end
+  return { kind = kind, remaining = remaining, reset = reset, retry = retry, state = state }
+end
+
+local function charge(limit, key, cost, id, state)
+  local algorithm = algorithms[limit.algorithm]
+  local settled, lag = settle(algorithm, state)
+  algorithm.charge(key, state, limit.numbers, cost, settled, lag, grace, id)
+end
+
+local function decide(limits, first, cost, id)
+  local verdicts, all, never = {}, true, false
+  for i, limit in ipairs(limits) do
+    local verdict = ask(limit, KEYS[first + i], cost)
+    verdicts[i] = verdict
+    all = all and verdict.kind == ALLOW
+    never = never or verdict.kind == NEVER
+  end
+  for i, limit in ipairs(limits) do
+    -- What can never pass is not an attempt.
+    local counted = not all and not never and limit.countDenied
+    if cost > 0 and (all or counted) then
+      charge(limit, KEYS[first + i], cost, id, verdicts[i].state)
+    end
+    if counted then verdicts[i] = ask(limit, KEYS[first + i], cost) end
+    if not all and verdicts[i].kind == ALLOW then verdicts[i] = ask(limit, KEYS[first + i], 0) end
+  end
+  return verdicts
+end
+
+local first = 0
+for i = 4, #ARGV, 3 do
+  local limits = policies[tonumber(ARGV[i])]
+  -- One check's failure must not touch its neighbours. All reads come before the first write, and after
+  -- a write Redis refuses no other, so a check that fails has charged nothing.
+  local ok, result = pcall(decide, limits, first, tonumber(ARGV[i + 1]), ARGV[i + 2])
+  if ok then
+    push(0)
+    for _, verdict in ipairs(result) do
+      push(verdict.kind)
+      push(verdict.remaining)
+      push(verdict.reset)
+      push(verdict.retry)
+    end
+  else
+    push(type(result) == 'table' and result.err or tostring(result))
+  end
+  first = first + #limits
+end
+return reply

@@ -1,0 +1,97 @@
+import calculateSlot from 'cluster-key-slot';
+import { Cluster } from 'ioredis';
+import {
+  asError,
+  commonOptions,
+  explain,
+  isNoScript,
+  type Link,
+  type LinkOptions,
+  type Reply,
+  retryDelay,
+  where,
+} from './redis-link.js';
+import type { ScriptCall } from './script.js';
+import type { Health } from './store.js';
+
+/** Errors that Redis gives before it runs anything; the call may go to the right node then. */
+const REDIRECTS = /^(?:MOVED|ASK|TRYAGAIN) |same slots allocation group/;
+
+/** A Redis Cluster. Calls for one node travel in one pipeline. */
+export function createClusterLink({ settings, script, onHealth }: LinkOptions): Link {
+  const cluster = new Cluster(settings.nodes, {
+    redisOptions: commonOptions(settings),
+    enableOfflineQueue: false,
+    maxRedirections: 4,
+    // ioredis would send a call again after these delays although its connection broke; 0 is never.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    retryDelayOnTryAgain: 10,
+    slotsRefreshTimeout: 1000,
+    // So that a new primary is found although the old one never says a word.
+    slotsRefreshInterval: 1000,
+    clusterRetryStrategy: retryDelay,
+    // With TLS a name is what certificates are checked against.
+    ...(settings.tls === undefined ? {} : { dnsLookup: (name, callback) => callback(null, name) }),
+  });
+  let problem = 'not connected yet';
+  const health = (): Health => {
+    const up = cluster.status === 'ready';
+    return { up, detail: up ? `connected to ${where(settings)}` : problem };
+  };
+  cluster.on('ready', () => onHealth(health()));
+  cluster.on('error', (error: Error) => {
+    problem = explain(error, settings);
+    onHealth(health());
+  });
+  cluster.on('close', () => onHealth(health()));
+
+  /** Follows redirects, and brings the script where it is missing. */
+  const runAgain = async ({ keys, args }: ScriptCall, because: Error): Promise<Reply> => {
+    try {
+      if (!isNoScript(because)) {
+        return { reply: await cluster.evalsha(script.sha, keys.length, ...keys, ...args) };
+      }
+      return { reply: await cluster.eval(script.source, keys.length, ...keys, ...args) };
+    } catch (error) {
+      const again = asError(error);
+      return isNoScript(again) && !isNoScript(because)
+        ? runAgain({ keys, args }, again)
+        : { error: again };
+    }
+  };
+
+  const runAll = async (calls: readonly ScriptCall[]): Promise<Reply[]> => {
+    const pipeline = cluster.pipeline();
+    for (const { keys, args } of calls) {
+      pipeline.evalsha(script.sha, keys.length, ...keys, ...args);
+    }
+    try {
+      const results = (await pipeline.exec()) ?? [];
+      return results.map(([error, reply]) => (error === null ? { reply } : { error }));
+    } catch (error) {
+      return calls.map(() => ({ error: asError(error) }));
+    }
+  };
+
+  return {
+    route(key) {
+      const group = calculateSlot(key);
+      return { node: cluster.slots[group]?.[0] ?? '', group };
+    },
+    async run(calls) {
+      const replies = await runAll(calls);
+      return Promise.all(
+        replies.map((reply, i) => {
+          const call = calls[i];
+          if ('reply' in reply || call === undefined) return reply;
+          const repeatable = isNoScript(reply.error) || REDIRECTS.test(reply.error.message);
+          return repeatable ? runAgain(call, reply.error) : reply;
+        }),
+      );
+    },
+    demoted: () => cluster.refreshSlotsCache(),
+    health,
+    close: async () => cluster.disconnect(),
+  };
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { Redis, type RedisOptions } from 'ioredis';
+import type { RedisSettings } from '../config/settings.js';
+import type { Script, ScriptCall } from './script.js';
+import type { Health } from './store.js';
+
+/** A reply of the script, or why there is none. */
+export type Reply = { reply: unknown } | { error: Error };
+
+/** A connection to Redis of whatever kind. */
+export interface Link {
+  /**
+   * The node that has a key, and the group of keys that may share a call. Absent if there is but
+   * one node and every key may.
+   */
+  route?(key: string): { node: string; group: number };
+  /** Runs the script once for each call, on the node that has their keys. Never rejects. */
+  run(calls: readonly ScriptCall[]): Promise<Reply[]>;
+  /** Called with the text of a refusal to write: the node is no primary any more. */
+  demoted(): void;
+  health(): Health;
+  close(): Promise<void>;
+}
+
+export interface LinkOptions {
+  settings: RedisSettings;
+  script: Script;
+  /** Told whenever the connection comes or goes, and why. */
+  onHealth(health: Health): void;
+}
+
+/** A node that is silent for so many time-outs has its connection replaced. */
+const SILENT_TIMEOUTS = 4;
+
+/**
+ * Nothing is queued while disconnected and nothing is sent twice: a check whose connection breaks
+ * may have been charged, and another try could charge it again.
+ */
+export function commonOptions({ username, password, tls, timeoutMs }: RedisSettings) {
+  return {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1000,
+    socketTimeout: Math.max(1000, SILENT_TIMEOUTS * timeoutMs),
+    connectionName: 'sluice',
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls: readTls(tls) }),
+  } satisfies RedisOptions;
+}
+
+function readTls({ ca, cert, key, servername }: NonNullable<RedisSettings['tls']>) {
+  return {
+    ...(ca === undefined ? {} : { ca: readFileSync(ca) }),
+    ...(cert === undefined ? {} : { cert: readFileSync(cert) }),
+    ...(key === undefined ? {} : { key: readFileSync(key) }),
+    ...(servername === undefined ? {} : { servername }),
+  };
+}
+
+/** Short at first, since every check fails meanwhile; two seconds at most, with jitter. */
+export function retryDelay(times: number): number {
+  return Math.min(25 * 2 ** Math.min(times, 7), 2000) * (0.75 + Math.random() / 2);
+}
+
+/** One Redis, or the primary that a group of Sentinels names. */
+export function createSingleLink({ settings, script, onHealth }: LinkOptions): Link {
+  const client = new Redis({
+    ...commonOptions(settings),
+    ...address(settings),
+    db: settings.database,
+    retryStrategy: retryDelay,
+  });
+  let problem = 'not connected yet';
+  const detail = (): string =>
+    client.status === 'ready' ? `connected to ${where(settings)}` : problem;
+  const health = (): Health => ({ up: client.status === 'ready', detail: detail() });
+
+  client.on('ready', () => onHealth(health()));
+  client.on('error', (error: Error) => {
+    problem = explain(error, settings);
+    onHealth(health());
+  });
+  client.on('close', () => onHealth(health()));
+
+  const runOne = async ({ keys, args }: ScriptCall): Promise<Reply> => {
+    try {
+      return { reply: await client.evalsha(script.sha, keys.length, ...keys, ...args) };
+    } catch (error) {
+      // The script did not run, so it may be sent again.
+      if (!isNoScript(error)) return { error: asError(error) };
+    }
+    try {
+      return { reply: await client.eval(script.source, keys.length, ...keys, ...args) };
+    } catch (error) {
+      return { error: asError(error) };
+    }
+  };
+
+  return {
+    run: (calls) => Promise.all(calls.map(runOne)),
+    demoted: () => client.disconnect(true),
+    health,
+    close: async () => client.disconnect(),
+  };
+}
+
+function address({ mode, nodes, sentinel }: RedisSettings) {
+  if (mode === 'sentinel' && sentinel !== undefined) {
+    const { name, password } = sentinel;
+    return {
+      sentinels: nodes,
+      name,
+      sentinelRetryStrategy: retryDelay,
+      ...(password === undefined ? {} : { sentinelPassword: password }),
+    };
+  }
+  const [node] = nodes;
+  if (node === undefined) throw new Error('no address of Redis');
+  return node;
+}
+
+export function where({ mode, nodes, sentinel }: RedisSettings): string {
+  const list = nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+  if (mode === 'single') return `Redis at ${list}`;
+  return mode === 'cluster'
+    ? `Redis Cluster at ${list}`
+    : `Redis "${sentinel?.name}" of the Sentinels at ${list}`;
+}
+
+export function isNoScript(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('NOSCRIPT');
+}
+
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** What a connection error means for the settings, where it means something. */
+export function explain(error: Error, settings: RedisSettings): string {
+  const last = 'lastNodeError' in error ? error.lastNodeError : undefined;
+  const text = last instanceof Error ? last.message : error.message;
+  const reason = text.includes('cluster support disabled')
+    ? 'it is no Cluster: give one URL and no redis.cluster'
+    : /WRONGPASS|NOAUTH|invalid password|without any password/.test(text)
+      ? `it refuses the user name or password (${text})`
+      : text;
+  return `cannot use ${where(settings)}: ${reason}`;
+}

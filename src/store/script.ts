@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { algorithms } from '../algorithm/registry.js';
+import type { Check, LimitDecision, Policy } from '../check.js';
+import { failureOf } from './redis-failure.js';
+import { encodeKey, type KeyTemplate, keyTemplate } from './state-key.js';
+import type { Outcome } from './store.js';
+
+export interface Script {
+  source: string;
+  sha: string;
+}
+
+/** The algorithms' Lua and the shell around them, as one script. `read` is for tests that change a file on the way. */
+export function loadScript(read = (path: URL) => readFileSync(path, 'utf8')): Script {
+  const parts = algorithms.map(({ name }) => {
+    const file = read(new URL(`../algorithm/${name}.lua`, import.meta.url));
+    return `algorithms['${name}'] = (function()\n${file}\nend)()`;
+  });
+  const shell = read(new URL('./check.lua', import.meta.url));
+  const source = ['local algorithms = {}', ...parts, shell].join('\n');
+  return { source, sha: createHash('sha1').update(source).digest('hex') };
+}
+
+/** What a policy brings to every batch that it is in. */
+interface Prepared {
+  keys: KeyTemplate;
+  numbers: object[];
+  json: string;
+}
+
+export interface ScriptCall {
+  keys: string[];
+  args: (string | number)[];
+}
+
+export interface Codec {
+  /** The state key of a check's first Limit; all of its keys are in the slot of this one. */
+  firstKey(check: Check): string;
+  encode(checks: readonly Check[]): ScriptCall;
+  decode(checks: readonly Check[], reply: unknown): Outcome[];
+}
+
+export interface CodecOptions {
+  prefix: string;
+  /** Only picks which windows Lua gets to choose from; microseconds. */
+  now: () => number;
+  /** Overrides the server's clock with `now`. */
+  serverClock: boolean;
+  /** Milliseconds that state keys outlive their meaning by. */
+  graceMs: number;
+}
+
+/** Checks to KEYS and ARGV of check.lua, and its reply back to Outcomes. */
+export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions): Codec {
+  const known = new WeakMap<Policy, Prepared>();
+
+  const prepare = (policy: Policy, time: number): Prepared => {
+    let prepared = known.get(policy);
+    if (prepared === undefined) {
+      prepared = { keys: keyTemplate(prefix, policy), numbers: [], json: '' };
+      known.set(policy, prepared);
+    }
+    // Numbers change only where a calendar turns over.
+    let changed = false;
+    for (const [i, limit] of policy.limits.entries()) {
+      const numbers = limit.rule.numbers(time);
+      if (prepared.numbers[i] !== numbers) changed = true;
+      prepared.numbers[i] = numbers;
+    }
+    if (changed) prepared.json = JSON.stringify(policy.limits.map(toLua(prepared.numbers)));
+    return prepared;
+  };
+
+  return {
+    firstKey: (check) => {
+      const { head, tails } = prepare(check.policy, now()).keys;
+      return head + encodeKey(check.key) + tails[0];
+    },
+
+    encode(checks) {
+      const time = now();
+      const keys: string[] = [];
+      const args: (string | number)[] = [serverClock ? '' : time, graceMs, ''];
+      const indexes = new Map<Policy, number>();
+      const policies: string[] = [];
+      for (const { policy, key, cost, id } of checks) {
+        const prepared = prepare(policy, time);
+        let index = indexes.get(policy);
+        if (index === undefined) {
+          index = policies.push(prepared.json);
+          indexes.set(policy, index);
+        }
+        const { head, tails } = prepared.keys;
+        const start = head + encodeKey(key);
+        for (const tail of tails) keys.push(start + tail);
+        args.push(index, cost, id);
+      }
+      args[2] = `[${policies.join(',')}]`;
+      return { keys, args };
+    },
+
+    decode(checks, reply) {
+      if (!Array.isArray(reply)) throw new Error(`the script replied ${typeof reply}, not a list`);
+      let at = 0;
+      const next = (): number => {
+        const value: unknown = reply[at++];
+        if (typeof value === 'number') return value;
+        throw new Error(`the script's reply has ${typeof value} at ${at - 1}, not a number`);
+      };
+      return checks.map(({ policy }): Outcome => {
+        const status: unknown = reply[at];
+        if (typeof status === 'string') {
+          at++;
+          return failureOf(status);
+        }
+        next();
+        const limits = policy.limits.map((limit): LimitDecision => {
+          const [kind, remaining, resetAfter, retryAfter] = [next(), next(), next(), next()];
+          const decision = { limit, allowed: kind === 1, remaining, resetAfter };
+          return kind === 2 ? { ...decision, retryAfter } : decision;
+        });
+        return { kind: 'decided', limits };
+      });
+    },
+  };
+}
+
+function toLua(numbers: object[]) {
+  return ({ algorithm, countDenied }: { algorithm: string; countDenied: boolean }, i: number) => ({
+    algorithm,
+    countDenied,
+    numbers: numbers[i],
+  });
+}

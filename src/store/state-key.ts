@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Limit, Policy } from '../check.js';
+
+/** An encoded key longer than this is cut and told apart by a digest. */
+const MAX_ENCODED = 180;
+const KEPT = 64;
+
+/**
+ * The caller's key as it stands in a state key. Percent-encoding leaves neither braces, which would
+ * choose a Cluster slot, nor colons, which would make two keys one; it is readable and one to one.
+ * `#` never comes out of it, so a shortened key is nobody's whole key.
+ */
+export function encodeKey(key: string): string {
+  const encoded = encodeURIComponent(key);
+  if (encoded.length <= MAX_ENCODED) return encoded;
+  const digest = createHash('sha256').update(key).digest('base64url');
+  return `${encoded.slice(0, KEPT)}#${digest}`;
+}
+
+/** What all checks of one policy have in common in their state keys. */
+export interface KeyTemplate {
+  /** Up to the caller's key: `<prefix>:{<policy>:`. */
+  head: string;
+  /** After it, a Limit each: `}:<limit id>`. */
+  tails: string[];
+}
+
+/** `<prefix>:{<policy>:<key>}:<limit id>`: all Limits of a Check in one slot. */
+export function keyTemplate(prefix: string, policy: Policy): KeyTemplate {
+  return {
+    head: `${prefix}:{${encodeURIComponent(policy.name)}:`,
+    tails: policy.limits.map((limit) => `}:${limitId(limit)}`),
+  };
+}
+
+/** A Limit's name, its algorithm, and whatever else makes old state unreadable once it changes. */
+function limitId({ name, algorithm, rule }: Limit): string {
+  const parts = [name, algorithm, rule.stateTag].filter((part) => part !== '');
+  return parts.map((part) => encodeURIComponent(part)).join(':');
+}
