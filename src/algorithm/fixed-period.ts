@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Algorithm, Verdict } from './algorithm.js';
 import { CALENDAR_UNITS } from './calendar.js';
-import { duration } from './duration.js';
+import { durationOr } from './duration.js';
 import { calendarWindows, steppedWindows, type Windows, windowEnd } from './windows.js';
 import { findZone } from './zone.js';
 
@@ -18,9 +18,7 @@ const zone = z.string().transform((name, context) => {
 const schema = z
   .strictObject({
     quota: z.int().min(0),
-    period: z.union([z.enum(CALENDAR_UNITS), duration], {
-      error: 'wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, or one of day, week, month, year',
-    }),
+    period: durationOr(...CALENDAR_UNITS),
     align: z.enum(['first-check', 'clock']).optional(),
     timezone: zone.optional(),
   })

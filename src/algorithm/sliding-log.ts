@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Algorithm, Verdict } from './algorithm.js';
-import { duration } from './duration.js';
+import { durationOr } from './duration.js';
 
 /**
  * About 120 bytes of Redis an entry make some 12 MB of a full key at this quota, and a check that
@@ -15,7 +15,7 @@ const schema = z.strictObject({
     .max(MAX_QUOTA, {
       error: `wanted at most ${MAX_QUOTA}: a sliding-log remembers every unit (about 120 bytes each); use fixed-period for larger quotas`,
     }),
-  period: duration,
+  period: durationOr(),
 });
 
 type Spec = z.output<typeof schema>;

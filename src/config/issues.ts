@@ -20,15 +20,16 @@ export function explainIssue(
 }
 
 function wanted(issue: Issue): string {
+  // A schema's own words know better.
+  if (issue.message.startsWith('wanted')) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
       return `wanted ${TYPES[issue.expected] ?? issue.expected}`;
     case 'too_small':
       return issue.origin === 'string'
-        ? `wanted at least ${issue.minimum} characters`
+        ? `wanted at least ${issue.minimum} character${issue.minimum === 1 ? '' : 's'}`
         : `wanted ${issue.origin === 'array' ? 'a list of ' : ''}at least ${issue.minimum}`;
     case 'too_big':
-      if (issue.message.startsWith('wanted')) return issue.message;
       return issue.origin === 'string'
         ? `wanted at most ${issue.maximum} characters`
         : `wanted ${issue.origin === 'array' ? 'a list of ' : ''}at most ${issue.maximum}`;

@@ -68,7 +68,10 @@ export function createMemoryStore(options: { clock: Clock; maxKeys: number }): M
       if (candidate === undefined) break;
       const { table, key, quota } = candidate;
       const remaining = table.ask(key, 0, now).remaining / quota;
-      if (remaining === 1) return remove(table, key);
+      if (remaining === 1) {
+        remove(table, key);
+        return;
+      }
       if (victim === undefined || remaining > victim.remaining) victim = { table, key, remaining };
     }
     if (victim === undefined) return;

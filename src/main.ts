@@ -1,0 +1,160 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HELP, parseCommandLine } from './cli.js';
+import { type Clock, createSystemClock } from './clock.js';
+import { ConfigError } from './config/mistakes.js';
+import { loadPolicies } from './config/policies.js';
+import { loadSettings, type Settings } from './config/settings.js';
+import { greeting } from './greeting.js';
+import { createLimiter } from './limiter.js';
+import { runReplay } from './replay/command.js';
+import { createMemoryStore } from './store/memory.js';
+import { createRedisStore } from './store/redis.js';
+import type { Health } from './store/store.js';
+import { createFailureLog, createLogger, type Logger } from './telemetry/log.js';
+import { createMetrics } from './telemetry/metrics.js';
+import { serveAdmin } from './transport/admin.js';
+import { serveGrpc } from './transport/grpc.js';
+import { serveRest } from './transport/rest.js';
+
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+);
+
+async function run(args: readonly string[]): Promise<void> {
+  const command = parseCommandLine(args);
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP);
+      return;
+    case 'version':
+      process.stdout.write(`${version}\n`);
+      return;
+    case 'validate': {
+      const policies = loadPolicies(command.path);
+      const names = [...policies.keys()].join(', ');
+      process.stdout.write(`${command.path}: ${policies.size} policies, no mistakes: ${names}\n`);
+      return;
+    }
+    case 'replay':
+      return runReplay({
+        ...command,
+        out: process.stdout,
+        err: process.stderr,
+        createStore: (clock, maxKeys) => createMemoryStore({ clock, maxKeys }),
+      });
+    case 'serve':
+      return untilSignal(await serve(loadSettings(command.flags)));
+  }
+}
+
+/** Starts everything, and returns what ends it in good order. */
+async function serve(settings: Settings): Promise<(signal: string) => Promise<void>> {
+  const policies = loadPolicies(settings.policies);
+  const log = createLogger(settings.log);
+  const { store, memory } = createStore(settings, createSystemClock(), log);
+  const metrics = createMetrics({
+    policies,
+    version,
+    store: settings.store.kind,
+    health: store.health,
+    memory,
+  });
+  const limiter = createLimiter(policies, store, metrics.observer);
+  const onFailure = createFailureLog(log, settings.log.keys);
+  const onError = (error: unknown): void => log.error({ err: error }, 'a fault of Sluice');
+
+  let listening = false;
+  let draining = false;
+  let reached = false;
+  const admin = await serveAdmin({
+    ...settings.admin,
+    registry: metrics.registry,
+    readiness() {
+      const { up, detail } = store.health();
+      // Once reached, a store that goes away makes single checks fail and not the whole instance.
+      reached ||= up;
+      return [
+        { name: 'listening', met: listening, detail: listening ? 'REST and gRPC' : 'not yet' },
+        { name: 'store', met: reached, detail },
+        { name: 'staying', met: !draining, detail: draining ? 'shutting down' : 'yes' },
+      ];
+    },
+  });
+  const grpc = await serveGrpc({
+    ...settings.grpc,
+    limiter,
+    onRefused: () => metrics.refused('grpc'),
+    onFailure,
+    onError,
+  });
+  const rest = await serveRest({
+    ...settings.http,
+    limiter,
+    version,
+    onRefused: () => metrics.refused('rest'),
+    onFailure,
+    onError,
+  });
+  listening = true;
+  const addresses = { rest: rest.address, grpc: grpc.addresses, admin: admin.address };
+  log.info({ version, ...addresses, policies: policies.size }, 'listening');
+  if (settings.log.format !== 'json') process.stderr.write(greeting(addresses, limiter.policies));
+
+  return async (signal) => {
+    const { delayMs, graceMs } = settings.shutdown;
+    log.info({ signal, delayMs, graceMs }, 'shutting down');
+    draining = true;
+    grpc.drain();
+    await delay(delayMs);
+    await Promise.race([Promise.all([rest.close(), grpc.close(graceMs)]), delay(graceMs)]);
+    await store.close();
+    await admin.close();
+    log.info('stopped');
+  };
+}
+
+function createStore({ store, memory }: Settings, clock: Clock, log: Logger) {
+  if (store.kind === 'memory') {
+    const embedded = createMemoryStore({ clock, maxKeys: memory.maxKeys });
+    return { store: embedded, memory: embedded };
+  }
+  let last = '';
+  const onHealth = ({ up, detail }: Health): void => {
+    if (detail === last) return;
+    last = detail;
+    if (up) log.info(`store: ${detail}`);
+    else log.warn(`store: ${detail}`);
+  };
+  const redis = createRedisStore({ settings: store.redis, clock, onHealth });
+  return { store: redis, memory: undefined };
+}
+
+/** The first signal ends the service in good order, the second at once. */
+function untilSignal(stop: (signal: string) => Promise<void>): void {
+  let stopping = false;
+  const onSignal = (signal: string): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    stop(signal).then(() => process.exit(0), fail);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** Mistakes of the operator are told in lines; faults of ours with their stack. */
+function fail(error: unknown): never {
+  const operators = error instanceof ConfigError || isAddressInUse(error);
+  const text = error instanceof Error ? (operators ? error.message : error.stack) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+function isAddressInUse(error: unknown): boolean {
+  return (
+    error instanceof Error && /EADDRINUSE|EACCES|EADDRNOTAVAIL|No address added/.test(error.message)
+  );
+}
+
+run(process.argv.slice(2)).catch(fail);

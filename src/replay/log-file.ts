@@ -1,0 +1,44 @@
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { ConfigError } from '../config/mistakes.js';
+
+export interface Log {
+  /** Undefined for a pipe, whose end nobody knows. */
+  bytes: number | undefined;
+  chunks: AsyncIterable<Buffer>;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Opens a log file, or takes what comes in for `-`. What cannot be read is a ConfigError. */
+export async function openLog(name: string, stdin: Readable): Promise<Log> {
+  if (name === '-') return { bytes: undefined, chunks: chunksOf('standard input', stdin) };
+  try {
+    const file = await open(name);
+    const stat = await file.stat();
+    if (stat.isDirectory()) {
+      await file.close();
+      throw new Error('it is a folder, wanted a file');
+    }
+    const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES });
+    return { bytes: stat.isFile() ? stat.size : undefined, chunks: chunksOf(name, stream) };
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+async function* chunksOf(name: string, stream: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const data of stream) {
+      const chunk: unknown = data;
+      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+    }
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+function unreadable(name: string, error: unknown): ConfigError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ConfigError([{ where: name, path: '', message: `cannot read the log: ${reason}` }]);
+}

@@ -1,0 +1,159 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { CODES, type Code, type FailureReason, type Policy } from '../check.js';
+import type { Observer, Transport } from '../limiter.js';
+import type { Health } from '../store/store.js';
+
+/** Seconds: from 50 microseconds, with an edge at the 20 ms that gateways wait by default. */
+const BUCKETS = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1,
+];
+
+const REASONS = {
+  timeout: 0,
+  unavailable: 0,
+  overloaded: 0,
+  refused: 0,
+  out_of_memory: 0,
+  denied_access: 0,
+  bad_state: 0,
+  clock: 0,
+  closed: 0,
+  unexpected: 0,
+} satisfies Record<FailureReason, number>;
+
+export interface MetricsOptions {
+  policies: ReadonlyMap<string, Policy>;
+  version: string;
+  store: string;
+  health(): Health;
+  /** Undefined where state is not in this process. */
+  memory: { keys(): number; evictions(): number } | undefined;
+}
+
+export interface Metrics {
+  observer: Observer;
+  /** A request that was refused before it became a Check. */
+  refused(transport: Transport): void;
+  registry: Registry;
+}
+
+/** Counts are plain numbers on the path of a check, and become metrics when somebody looks. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { policies, version, store, health, memory } = options;
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const noCodes = (): Record<Code, number> => ({
+    UNKNOWN: 0,
+    ALLOWED: 0,
+    HIT_QUOTA: 0,
+    OVER_QUOTA: 0,
+  });
+  const counts = new Map(
+    [...policies.keys()].map((name) => [name, { codes: noCodes(), peeks: 0, cost: 0 }]),
+  );
+  const errors = { ...REASONS };
+  const refusals: Record<Transport, number> = { rest: 0, grpc: 0 };
+
+  const counter = (name: string, help: string, labelNames: string[], rows: () => Row[]): Counter =>
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const [labels, value] of rows()) this.inc(labels, value);
+      },
+    });
+  const gauge = (name: string, help: string, read: () => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  const info = (name: string, help: string, labels: Record<string, string>): void =>
+    new Gauge({ name, help, labelNames: Object.keys(labels), registers }).set(labels, 1);
+
+  counter(
+    'sluice_decisions_total',
+    'Checks that cost something, by what became of them; UNKNOWN: no decision could be made.',
+    ['policy', 'code'],
+    () =>
+      [...counts].flatMap(([policy, { codes }]) =>
+        Object.keys(CODES).map((code): Row => [{ policy, code }, Reflect.get(codes, code)]),
+      ),
+  );
+  counter('sluice_peeks_total', 'Checks of cost 0, which charge nothing.', ['policy'], () =>
+    [...counts].map(([policy, { peeks }]): Row => [{ policy }, peeks]),
+  );
+  counter('sluice_charged_cost_total', 'Cost of the allowed checks.', ['policy'], () =>
+    [...counts].map(([policy, { cost }]): Row => [{ policy }, cost]),
+  );
+  counter('sluice_store_errors_total', 'Checks that the store could not decide.', ['reason'], () =>
+    Object.entries(errors).map(([reason, value]): Row => [{ reason }, value]),
+  );
+  counter('sluice_bad_requests_total', 'Requests refused as malformed.', ['transport'], () =>
+    Object.entries(refusals).map(([transport, value]): Row => [{ transport }, value]),
+  );
+  gauge('sluice_store_up', '1 if the store can be reached.', () => (health().up ? 1 : 0));
+  gauge('sluice_policies', 'Policies in force.', () => policies.size);
+  if (memory !== undefined) {
+    gauge('sluice_memory_keys', 'State keys in the embedded store.', memory.keys);
+    counter(
+      'sluice_memory_evictions_total',
+      'State keys that had to go for want of room although their state still mattered.',
+      [],
+      () => [[{}, memory.evictions()]],
+    );
+  }
+  info('sluice_config_info', 'The configuration in force.', { store });
+  const { node, tz = 'unknown' } = process.versions;
+  info('sluice_build_info', 'What runs here.', { version, node, tzdata: tz });
+
+  const checkSeconds = new Histogram({
+    name: 'sluice_check_duration_seconds',
+    help: 'From a well-formed request to its answer.',
+    labelNames: ['transport'],
+    buckets: BUCKETS,
+    registers,
+  });
+  const byTransport = { rest: checkSeconds.labels('rest'), grpc: checkSeconds.labels('grpc') };
+  checkSeconds.zero({ transport: 'rest' });
+  checkSeconds.zero({ transport: 'grpc' });
+  const storeSeconds = new Histogram({
+    name: 'sluice_store_duration_seconds',
+    help: 'From a check to the answer of the store, waiting for its batch included.',
+    buckets: BUCKETS,
+    registers,
+  });
+
+  return {
+    registry,
+    refused: (transport) => {
+      refusals[transport]++;
+    },
+    observer: {
+      decided({ check, code }) {
+        const count = counts.get(check.policy.name);
+        if (count === undefined) return;
+        if (check.cost === 0) count.peeks++;
+        else count.codes[code]++;
+        if (code !== 'OVER_QUOTA') count.cost += check.cost;
+      },
+      failed(policy, { reason }) {
+        const count = counts.get(policy.name);
+        if (count !== undefined) count.codes.UNKNOWN++;
+        errors[reason]++;
+      },
+      stored: (seconds) => storeSeconds.observe(seconds),
+      answered: (transport, seconds) => byTransport[transport].observe(seconds),
+    },
+  };
+}
+
+type Row = [labels: Record<string, string>, value: number];

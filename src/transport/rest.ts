@@ -1,0 +1,158 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { type FastifyError, type FastifyReply, fastify } from 'fastify';
+import { z } from 'zod';
+import { type CheckRequest, type Failure, isAllowed } from '../check.js';
+import type { Limiter } from '../limiter.js';
+import { httpAddress, type Server } from './http-server.js';
+import { describeApi, routeSchemas } from './openapi.js';
+import {
+  badRequestProblem,
+  failureProblem,
+  PROBLEM_TYPE,
+  type Problem,
+  problem,
+  unknownPolicyProblem,
+} from './problem.js';
+import {
+  type BadRequest,
+  INTERNAL_TEXT,
+  MAX_REQUEST_BYTES,
+  parseCheck,
+  parsePeek,
+  policyToWire,
+  REASONS,
+  toWire,
+} from './wire.js';
+
+export interface RestOptions {
+  limiter: Limiter;
+  host: string;
+  port: number;
+  version: string;
+  /** A request that is malformed. */
+  onRefused(): void;
+  /** No decision could be made for this key. */
+  onFailure(key: string, failure: Failure): void;
+  /** A fault of ours. */
+  onError(error: Error): void;
+}
+
+const querySchema = z.strictObject({ denyStatus: z.literal('429').optional() });
+
+/** The REST API. Rejects if it cannot listen. */
+export async function serveRest(options: RestOptions): Promise<Server> {
+  const { limiter, onRefused, onFailure, onError } = options;
+  const refuse = (error: FastifyError, reply: FastifyReply): FastifyReply => {
+    const found = transportProblem(error);
+    if (found.status < 500) onRefused();
+    else onError(error);
+    return send(reply, found);
+  };
+  const app = fastify({
+    bodyLimit: MAX_REQUEST_BYTES,
+    requestTimeout: 10_000,
+    // Finishing what runs does not mean waiting for idle connections.
+    forceCloseConnections: 'idle',
+    // A key's bytes may each take three characters in a path.
+    routerOptions: { maxParamLength: 4096 },
+    frameworkErrors: (error, _request, reply) => refuse(error, reply),
+  });
+  app.removeContentTypeParser('text/plain');
+  // Schemas are for documents and for fast answers; zod has read the request, once.
+  app.setValidatorCompiler(() => () => true);
+  app.setErrorHandler<FastifyError>((error, _request, reply) => refuse(error, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const { method, url } = request;
+    const allow = ['GET', 'POST'].filter((other) => app.hasRoute({ method: other, url }));
+    const wanted = allow.length === 0 ? 'see /docs' : `wanted ${allow.join(' or ')}`;
+    const detail = `nothing is at ${method} ${url.slice(0, 200)}; ${wanted}`;
+    if (allow.length === 0) return send(reply, problem(404, 'NOT_FOUND', 'Not found', detail));
+    reply.header('allow', allow.join(', '));
+    return send(reply, problem(405, 'METHOD_NOT_ALLOWED', 'Method not allowed', detail));
+  });
+
+  const decide = async (
+    request: CheckRequest | BadRequest,
+    denyStatus: number,
+    reply: FastifyReply,
+  ) => {
+    if ('kind' in request) {
+      onRefused();
+      return send(reply, badRequestProblem(request));
+    }
+    const answer = await limiter.check(request, 'rest');
+    if (answer.kind === 'unknown-policy') return send(reply, unknownPolicyProblem(answer));
+    if (answer.kind === 'failure') {
+      onFailure(request.key, answer);
+      return send(reply, failureProblem(answer));
+    }
+    const decision = toWire(answer);
+    reply.headers(decision.headers).header('cache-control', 'no-store');
+    if (!isAllowed(answer)) reply.code(denyStatus);
+    return decision;
+  };
+
+  await app.register(swagger, { openapi: describeApi(options.version) });
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+
+  app.post('/v1/check', { schema: routeSchemas.check }, (request, reply) => {
+    const query = querySchema.safeParse(request.query);
+    if (!query.success) {
+      onRefused();
+      const detail = 'wanted no query, or denyStatus=429';
+      return send(reply, problem(400, REASONS.badRequest, 'Bad request', detail));
+    }
+    return decide(parseCheck(request.body), query.data.denyStatus === '429' ? 429 : 200, reply);
+  });
+  app.get('/v1/policies', { schema: routeSchemas.listPolicies }, () => ({
+    policies: [...limiter.policies.values()].map(policyToWire),
+  }));
+  app.get<{ Params: { policy: string } }>(
+    '/v1/policies/:policy',
+    { schema: routeSchemas.getPolicy },
+    ({ params }, reply) => {
+      const found = limiter.find(params.policy);
+      return found.kind === 'policy'
+        ? policyToWire(found.policy)
+        : send(reply, unknownPolicyProblem(found));
+    },
+  );
+  app.get<{ Params: { policy: string; key: string } }>(
+    '/v1/policies/:policy/keys/:key',
+    { schema: routeSchemas.peek },
+    ({ params }, reply) => decide(parsePeek(params), 200, reply),
+  );
+
+  await app.listen({ host: options.host, port: options.port });
+  return { address: httpAddress(app.server.address()), close: () => app.close() };
+}
+
+function send(reply: FastifyReply, found: Problem): FastifyReply {
+  return reply.code(found.status).header('content-type', PROBLEM_TYPE).send(found);
+}
+
+/** What fastify itself refuses, in words that say what to do. */
+function transportProblem({ code, statusCode, message }: FastifyError): Problem {
+  const { badRequest } = REASONS;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem(413, badRequest, 'Too large', `wanted at most ${MAX_REQUEST_BYTES} bytes`);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return problem(
+        415,
+        badRequest,
+        'Not JSON',
+        'wanted the header Content-Type: application/json',
+      );
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return problem(400, badRequest, 'Bad request', 'wanted a JSON object, got an empty body');
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return problem(400, badRequest, 'Not JSON', `wanted a JSON object: ${message}`);
+    default:
+      return statusCode !== undefined && statusCode < 500
+        ? problem(statusCode, badRequest, 'Bad request', message)
+        : problem(500, REASONS.internal, 'Internal error', INTERNAL_TEXT);
+  }
+}
