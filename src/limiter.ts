@@ -8,6 +8,8 @@ export type Answer = Decision | Failure | UnknownPolicy;
 
 /** What is counted, once for all transports. */
 export interface Observer {
+  /** Every check that has arrived is answered, some time. */
+  arrived(): void;
   decided(decision: Decision): void;
   failed(policy: Policy, failure: Failure): void;
   /** How long the store took, and the whole check; in seconds. */
@@ -51,6 +53,7 @@ export function createLimiter(
       const found = find(name);
       if (found.kind !== 'policy') return found;
       const { policy } = found;
+      observer.arrived();
       const answer = await decide({ policy, key, cost, id });
       if (answer.kind === 'decision') observer.decided(answer);
       else observer.failed(policy, answer);

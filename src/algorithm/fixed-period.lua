@@ -38,7 +38,7 @@ local function read(key)
   if not text then return nil end
   local used, finish = string.match(text, '^(%d+) (%d+)$')
   if not used then error('SLUICE_STATE ' .. key .. ' holds something that Sluice did not write', 0) end
-  return { used = tonumber(used), finish = tonumber(finish) }
+  return { used = tonumber(used), finish = tonumber(finish), finish_text = finish }
 end
 
 -- Time that goes back stays inside the period or before it, so an end is all there is to know.
@@ -57,8 +57,13 @@ local function charge(key, state, numbers, cost, now, _, grace)
   local used, finish = current(state, numbers, now)
   -- A denied attempt may fill the quota but need not be remembered beyond it.
   local count = math.max(used, math.min(used + cost, numbers.quota))
-  local ttl = math.ceil((finish - now) / 1000) + grace
-  redis.call('SET', key, string.format('%.0f %.0f', count, finish), 'PX', string.format('%.0f', ttl))
+  if state and state.finish == finish then
+    -- The same period: its end stands, and with it the time to live.
+    redis.call('SET', key, string.format('%.0f ', count) .. state.finish_text, 'KEEPTTL')
+  else
+    local ttl = math.ceil((finish - now) / 1000) + grace
+    redis.call('SET', key, string.format('%.0f %.0f', count, finish), 'PX', string.format('%.0f', ttl))
+  end
 end
 
 return { read = read, time = time, ask = ask, charge = charge }

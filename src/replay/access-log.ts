@@ -1,10 +1,10 @@
-/** One request as a log tells it, byte for byte: escapes stay as the server wrote them. */
+/** One request as a log tells it. Escapes stay as the server wrote them. */
 export interface AccessLine {
   /** Integer microseconds since 1970. */
   time: number;
   client: string;
   user: string;
-  /** `-` for a request that is not `METHOD path PROTOCOL`, such as a TLS handshake on a plain port. */
+  /** `-` if the request is not `METHOD path PROTOCOL`, such as TLS that came to a plain port. */
   method: string;
   /** Without the query, which would make every search a path of its own; `-` as for the method. */
   path: string;

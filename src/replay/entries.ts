@@ -26,7 +26,7 @@ export interface EntryList {
 
 const MAX_INSTANT = 1000;
 
-/** Two numbers an entry instead of an object, so that a log of many million lines fits in memory. */
+/** Two numbers an entry and no object, so that a log of many million lines fits in memory. */
 export function createEntryList(): EntryList {
   const times: number[] = [];
   const keyOf: number[] = [];

@@ -13,7 +13,7 @@ const FIELDS = new Map<string, KeyOf>([
   ['user', ({ user }) => user],
 ]);
 const NAMES = [...FIELDS.keys()];
-const WANTED = `wanted one or more of ${NAMES.join(', ')} with commas between, or =text for one constant key`;
+const WANTED = `wanted a comma-separated list of ${NAMES.join(', ')}, or =text for a constant key`;
 
 /** What `--key` says: `client,path` are fields of the log, `=all` is one key for every line. */
 export function parseKey(text: string): KeyOf {

@@ -18,7 +18,7 @@ export interface ReplayOptions {
 
 const CHECKS_BETWEEN_PAUSES = 10_000;
 
-/** Asks a Policy for every entry at the entry's own time, at cost 1, beginning with an empty store. */
+/** Asks a Policy for every entry, at the entry's own time and cost 1, on an empty store. */
 export async function replay(
   policy: Policy,
   entries: Entries,

@@ -1,4 +1,4 @@
-/** Allowed and denied checks over time: column `i` is `[start + i * step, start + (i + 1) * step)`. */
+/** Allowed and denied checks over time: column `i` begins at `start + i * step`. */
 export interface Timeline {
   /** Microseconds. */
   start: number;
@@ -18,7 +18,7 @@ const STEPS = [
   ...[3600, 7200, 10_800, 14_400, 21_600, 43_200],
 ].map((seconds) => seconds * SECOND);
 
-/** An empty timeline for the times from `first` to `last`, with columns that begin at round times. */
+/** An empty timeline from `first` to `last`, whose columns begin at round times. */
 export function createTimeline(first: number, last: number): Timeline {
   const columnsOf = (step: number): number =>
     Math.floor(last / step) - Math.floor(first / step) + 1;

@@ -7,10 +7,13 @@
 -- ARGV[3]  JSON: policies, each a list of Limits { algorithm, countDenied, numbers }
 -- ARGV[4..] of each check: which of those policies (from 1), cost, check id
 --
--- reply    of each check: 0, then of each Limit kind (1 allow, 2 wait, 3 never), remaining, resetAfter,
---          retryAfter, in microseconds; or, instead of all that, the text of an error
+-- reply    of each check: 0, then of each Limit kind (1 allow, 2 wait, 3 never), remaining (as text if
+--          it is huge), resetAfter, retryAfter, in microseconds; or, instead of all that, the text of an error
 
 local ALLOW, NEVER = 1, 3
+
+-- ioredis is wrong about integers that come closer than this to 2^53, so they go as text.
+local MAX_REPLY = 2 ^ 53 - 64
 
 -- Time may go on during a script (before Redis 7.2): it is read once, here.
 local now = tonumber(ARGV[1])
@@ -78,8 +81,9 @@ for i = 4, #ARGV, 3 do
   if ok then
     push(0)
     for _, verdict in ipairs(result) do
+      local remaining = verdict.remaining
       push(verdict.kind)
-      push(verdict.remaining)
+      push(remaining < MAX_REPLY and remaining or string.format('%.0f', remaining))
       push(verdict.reset)
       push(verdict.retry)
     end

@@ -1,8 +1,9 @@
 import type { Table } from '../algorithm/table.js';
-import type { Check, Limit, LimitDecision } from '../check.js';
+import type { Check, Limit } from '../check.js';
 import type { Clock } from '../clock.js';
 import { decideInMemory } from './decide-in-memory.js';
-import type { Store } from './store.js';
+import { failureOf } from './failure.js';
+import type { Outcome, Store } from './store.js';
 
 export interface MemoryStore extends Store {
   /** State keys held now, dead ones included. */
@@ -102,13 +103,18 @@ export function createMemoryStore(options: { clock: Clock; maxKeys: number }): M
   }, SWEEP_INTERVAL_MS);
   sweep.unref();
 
-  const decide = (check: Check, now: number): LimitDecision[] =>
-    decideInMemory({ ask, charge }, check, now);
+  const decide = (check: Check, now: number): Outcome => {
+    try {
+      return { kind: 'decided', limits: decideInMemory({ ask, charge }, check, now) };
+    } catch (error) {
+      return failureOf(error);
+    }
+  };
 
   return {
     async decide(checks) {
       const now = clock();
-      return checks.map((check) => ({ kind: 'decided', limits: decide(check, now) }));
+      return checks.map((check) => decide(check, now));
     },
     health: () => ({ up: true, detail: `in memory, ${keys} of at most ${maxKeys} keys` }),
     close: async () => clearInterval(sweep),

@@ -1,8 +1,8 @@
 import type { Check } from '../check.js';
 import type { RedisSettings } from '../config/settings.js';
+import { failureOf } from './failure.js';
 import { createLane, type Lane } from './lane.js';
 import { createClusterLink } from './redis-cluster-link.js';
-import { failureOf } from './redis-failure.js';
 import { createSingleLink, type Link } from './redis-link.js';
 import { type CodecOptions, createCodec, loadScript, type Script } from './script.js';
 import type { Health, Outcome, Store } from './store.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { algorithms } from '../algorithm/registry.js';
 import type { Check, LimitDecision, Policy } from '../check.js';
-import { failureOf } from './redis-failure.js';
+import { failureOf } from './failure.js';
 import { encodeKey, type KeyTemplate, keyTemplate } from './state-key.js';
 import type { Outcome } from './store.js';
 
@@ -106,6 +106,7 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
       const next = (): number => {
         const value: unknown = reply[at++];
         if (typeof value === 'number') return value;
+        if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value);
         throw new Error(`the script's reply has ${typeof value} at ${at - 1}, not a number`);
       };
       return checks.map(({ policy }): Outcome => {

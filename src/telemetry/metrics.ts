@@ -54,6 +54,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     [...policies.keys()].map((name) => [name, { codes: noCodes(), peeks: 0, cost: 0 }]),
   );
   const errors = { ...REASONS };
+  let inFlight = 0;
   const refusals: Record<Transport, number> = { rest: 0, grpc: 0 };
 
   const counter = (name: string, help: string, labelNames: string[], rows: () => Row[]): Counter =>
@@ -101,6 +102,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     Object.entries(refusals).map(([transport, value]): Row => [{ transport }, value]),
   );
   gauge('sluice_store_up', '1 if the store can be reached.', () => (health().up ? 1 : 0));
+  gauge('sluice_checks_in_flight', 'Checks that wait for the store.', () => inFlight);
   gauge('sluice_policies', 'Policies in force.', () => policies.size);
   if (memory !== undefined) {
     gauge('sluice_memory_keys', 'State keys in the embedded store.', memory.keys);
@@ -138,6 +140,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       refusals[transport]++;
     },
     observer: {
+      arrived: () => {
+        inFlight++;
+      },
       decided({ check, code }) {
         const count = counts.get(check.policy.name);
         if (count === undefined) return;
@@ -151,7 +156,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
         errors[reason]++;
       },
       stored: (seconds) => storeSeconds.observe(seconds),
-      answered: (transport, seconds) => byTransport[transport].observe(seconds),
+      answered(transport, seconds) {
+        inFlight--;
+        byTransport[transport].observe(seconds);
+      },
     },
   };
 }

@@ -4,7 +4,7 @@ import { type FastifyError, type FastifyReply, fastify } from 'fastify';
 import { z } from 'zod';
 import { type CheckRequest, type Failure, isAllowed } from '../check.js';
 import type { Limiter } from '../limiter.js';
-import { httpAddress, type Server } from './http-server.js';
+import { closeHttp, httpAddress, type Server } from './http-server.js';
 import { describeApi, routeSchemas } from './openapi.js';
 import {
   badRequestProblem,
@@ -126,7 +126,7 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   );
 
   await app.listen({ host: options.host, port: options.port });
-  return { address: httpAddress(app.server.address()), close: () => app.close() };
+  return { address: httpAddress(app.server.address()), close: () => closeHttp(app) };
 }
 
 function send(reply: FastifyReply, found: Problem): FastifyReply {

@@ -1,0 +1,98 @@
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/mistakes.js';
+import { LOG, logLine, POLICIES, run, writeFile } from './run.js';
+
+const policies = () => writeFile('policies.yaml', POLICIES);
+
+test('a log out of order has the answers of the same log in order', async () => {
+  const options = { policies: policies(), json: true };
+  const inOrder = Array.from({ length: 50 }, (_, i) => logLine(i * 7, `10.0.0.${i % 3}`));
+  const reversed = writeFile('access.log', inOrder.toReversed().join(''));
+  const log = writeFile('access.log', inOrder.join(''));
+  const { out } = await run({ ...options, log });
+  expect(out).toContain('"checks":50,"allowed":35,"denied":15');
+  expect(await run({ ...options, log: reversed })).toEqual({ out, err: '' });
+});
+
+test('a log from standard input may have a byte order mark and no last line end', async () => {
+  const stdin = `\uFEFF${LOG.join('').replaceAll('\n', '\r\n').trimEnd()}`;
+  const { out } = await run({ policies: policies(), log: '-', stdin, json: true });
+  expect(out).toContain('"skippedLines":0');
+  expect(out).toContain('"checks":8');
+  expect(out).toContain('"keys":2');
+});
+
+test('bad lines are counted and the first five are named', async () => {
+  const lines = [LOG[0], 'a\n', LOG[1], ...'bcdefg'.split('').map((text) => `${text}\n`)];
+  const { out } = await run({ policies: policies(), log: '-', stdin: lines.join('') });
+  expect(out).toContain('  checks      2\n');
+  expect(out).toContain('skipped 7 lines (numbers 2, 4, 5, 6, 7, ...): not in the common');
+});
+
+test('a log without one good line says so, and an empty one has no checks', async () => {
+  const bad = await run({ policies: policies(), log: '-', stdin: 'x\n'.repeat(3) });
+  expect(bad.out).toContain('without a usable key, and there were no others\n');
+  const empty = await run({ policies: policies(), log: '-', stdin: '' });
+  expect(empty.out).toContain('  checks      0\n  allowed     0\n  denied      0\n');
+  expect(empty.out).not.toContain('timeline');
+  expect(empty.out).not.toContain('skipped');
+});
+
+test('a line whose key no check may carry is skipped', async () => {
+  const paths = [`/${'a'.repeat(1023)}`, `/${'a'.repeat(1024)}`, '?only=query', '/\xE9', '/b'];
+  const stdin = Buffer.from(paths.map((path) => logLine(0, '::1', path)).join(''), 'latin1');
+  const options = { policies: policies(), log: '-', stdin, key: 'path' };
+  expect((await run(options)).out).toContain('skipped 3 lines (numbers 2, 3, 4)');
+  expect((await run({ ...options, key: 'client' })).out).not.toContain('skipped');
+});
+
+test('a file longer than 4 MB has a progress bar on a terminal, which goes away', async () => {
+  const lines = Array.from({ length: 70_000 }, (_, i) => logLine(i, `10.0.0.${i % 250}`));
+  const log = writeFile('access.log', lines.join(''));
+  const onTerminal = await run({ policies: policies(), log, isTTY: true });
+  expect(onTerminal.err).toContain('\rreading  ███████████████░░░░░░░░░░░░░░░  ');
+  expect(onTerminal.err).toContain('\rdeciding ███████████████░░░░░░░░░░░░░░░  ');
+  expect(onTerminal.err).toMatch(/\r {44}\r$/);
+  expect(onTerminal.out).not.toContain('\r');
+  const piped = await run({ policies: policies(), log });
+  expect(piped).toEqual({ out: onTerminal.out, err: '' });
+  const short = await run({
+    policies: policies(),
+    log: writeFile('a.log', LOG.join('')),
+    isTTY: true,
+  });
+  expect(short.err).toBe('');
+});
+
+test('what cannot be read is told with its name', async () => {
+  const log = writeFile('access.log', '');
+  const missing = join(dirname(log), 'missing.log');
+  const mistake = async (options: { policies: string; log: string; key?: string }) => {
+    const error: unknown = await run(options).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ConfigError);
+    return String(error);
+  };
+  expect(await mistake({ policies: policies(), log: missing })).toContain(
+    `${missing}: cannot read the log: ENOENT`,
+  );
+  expect(await mistake({ policies: policies(), log: dirname(log) })).toContain(
+    'cannot read the log: it is a folder, wanted a file',
+  );
+  expect(await mistake({ policies: missing, log })).toContain('cannot read policies: ENOENT');
+  expect(await mistake({ policies: policies(), log, key: 'ip' })).toContain(
+    '--key: unknown field "ip"; wanted a comma-separated list of client, method, path,',
+  );
+});
+
+test('a log that breaks off while it is read is an error and no shorter log', async () => {
+  async function* broken() {
+    yield Buffer.from(LOG.join(''));
+    throw new Error('EIO: i/o error, read');
+  }
+  const replayed = run({ policies: policies(), log: '-', stdin: Readable.from(broken()) });
+  await expect(replayed).rejects.toThrow(
+    'standard input: cannot read the log: EIO: i/o error, read',
+  );
+});

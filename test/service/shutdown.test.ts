@@ -1,0 +1,85 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { type RedisProcess, startRedis } from '../redis/servers.js';
+import { grpcCaller } from '../transport/service.js';
+import { until } from '../until.js';
+import { check, type SluiceProcess, startSluice, statusOf } from './process.js';
+
+/** A service over a Redis of its own that may be held still. */
+async function startOnRedis(
+  timeoutMs: number,
+): Promise<{ redis: RedisProcess; sluice: SluiceProcess }> {
+  const redis = await startRedis();
+  const sluice = await startSluice([
+    ...['--redis-url', `redis://${redis.host}:${redis.port}`],
+    ...['--redis-timeout-ms', String(timeoutMs)],
+    ...['--policies', 'config/policies'],
+  ]);
+  onTestFinished(async () => {
+    sluice.signal('SIGKILL');
+    await redis.stop();
+  });
+  await until(
+    'the store is reached',
+    async () => (await statusOf(sluice.admin, '/readyz')) === 200,
+  );
+  return { redis, sluice };
+}
+
+async function inFlight({ admin }: SluiceProcess): Promise<number> {
+  const text = await (await fetch(`${admin}/metrics`)).text();
+  return Number(/^sluice_checks_in_flight (\d+)$/m.exec(text)?.[1]);
+}
+
+it('C197: after SIGTERM every check that runs gets its answer, and the exit code is 0', async () => {
+  const { redis, sluice } = await startOnRedis(10_000);
+  const caller = grpcCaller(sluice.grpc);
+  await caller.call('Check', { policy: 'login', key: 'warm' });
+  redis.pause();
+  const rest = Array.from({ length: 200 }, (_, i) => check(sluice.rest, 'login', `rest-${i}`));
+  const grpc = Array.from({ length: 200 }, (_, i) =>
+    caller.call('Check', { policy: 'login', key: `grpc-${i}` }),
+  );
+  await until('all have arrived', async () => (await inFlight(sluice)) === 400);
+  const asked = performance.now();
+  sluice.signal('SIGTERM');
+  await until('it is not ready', async () => (await statusOf(sluice.admin, '/readyz')) === 503);
+  redis.resume();
+  for (const answer of await Promise.all(rest))
+    expect(answer).toMatchObject({ status: 200, remaining: 4 });
+  for (const answer of await Promise.all(grpc))
+    expect(answer).toMatchObject({ message: { remaining: 4 } });
+  caller.close();
+  expect(await sluice.ended).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(3000);
+});
+
+it('C202: readiness is gone at once, and checks are still served for as long as shutdown.delayMs', async () => {
+  const sluice = await startSluice(['--shutdown-delay-ms', '1500']);
+  onTestFinished(() => sluice.signal('SIGKILL'));
+  const started = performance.now();
+  sluice.signal('SIGTERM');
+  await until('it is not ready', async () => (await statusOf(sluice.admin, '/readyz')) === 503);
+  expect(performance.now() - started).toBeLessThan(1000);
+  expect(await check(sluice.rest, 'login', 'late')).toMatchObject({ status: 200 });
+  expect(await sluice.ended).toBe(0);
+});
+
+it('C203: with Redis away it ends all the same, with 0', async () => {
+  const { redis, sluice } = await startOnRedis(50);
+  await redis.kill();
+  sluice.signal('SIGTERM');
+  expect(await sluice.ended).toBe(0);
+});
+
+it('a second signal ends it at once', async () => {
+  const { redis, sluice } = await startOnRedis(10_000);
+  redis.pause();
+  const unanswered = check(sluice.rest, 'login', 'k').catch(() => 'cut off');
+  await until('it has arrived', async () => (await inFlight(sluice)) === 1);
+  sluice.signal('SIGTERM');
+  await until('it is shutting down', () => sluice.output().includes('shutting down'));
+  sluice.signal('SIGTERM');
+  expect(await sluice.ended).toBe(1);
+  expect(await unanswered).toBe('cut off');
+  redis.resume();
+});
