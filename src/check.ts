@@ -30,6 +30,7 @@ export interface Policy {
 
 /** What a caller asks, as it arrives: well-formed, but the policy may not exist. */
 export interface CheckRequest {
+  kind: 'request';
   policy: string;
   key: string;
   /** 0 peeks. */
@@ -37,8 +38,15 @@ export interface CheckRequest {
   id: string;
 }
 
+/** A request that cannot be answered as it is: which field, what was given, what was wanted. */
+export interface BadRequest {
+  kind: 'bad-request';
+  violations: { field: string; message: string }[];
+}
+
 /** A parsed question. */
 export interface Check {
+  kind: 'check';
   policy: Policy;
   /** 1 to 1024 bytes of well-formed UTF-8, opaque. */
   key: string;

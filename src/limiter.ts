@@ -1,17 +1,27 @@
-import type { Check, CheckRequest, Decision, Failure, Policy, UnknownPolicy } from './check.js';
+import type {
+  BadRequest,
+  Check,
+  CheckRequest,
+  Decision,
+  Failure,
+  Policy,
+  UnknownPolicy,
+} from './check.js';
 import { nearNames } from './config/near.js';
 import { toDecision } from './decision.js';
 import type { Store } from './store/store.js';
 
 export type Transport = 'rest' | 'grpc';
-export type Answer = Decision | Failure | UnknownPolicy;
+export type Answer = Decision | Failure | UnknownPolicy | BadRequest;
 
-/** What is counted, once for all transports. */
+/** What is counted and logged, once for all transports. */
 export interface Observer {
+  /** A request that cannot be answered as it is. */
+  refused(transport: Transport): void;
   /** Every check that has arrived is answered, some time. */
   arrived(): void;
   decided(decision: Decision): void;
-  failed(policy: Policy, failure: Failure): void;
+  failed(check: Check, failure: Failure): void;
   /** How long the store took, and the whole check; in seconds. */
   stored(seconds: number): void;
   answered(transport: Transport, seconds: number): void;
@@ -20,8 +30,11 @@ export interface Observer {
 export interface Limiter {
   policies: ReadonlyMap<string, Policy>;
   find(name: string): { kind: 'policy'; policy: Policy } | UnknownPolicy;
-  /** Never rejects: a denial, a store that fails and an unknown policy are answers of their own. */
-  check(request: CheckRequest, transport: Transport): Promise<Answer>;
+  /**
+   * Answers what a transport has read. Never rejects: a denial, a bad request, an unknown policy and
+   * a store that fails are four answers.
+   */
+  check(request: CheckRequest | BadRequest, transport: Transport): Promise<Answer>;
 }
 
 /** One Check to one Decision. */
@@ -30,6 +43,19 @@ export function createLimiter(
   store: Store,
   observer: Observer,
 ): Limiter {
+  const find: Limiter['find'] = (name) => {
+    const policy = policies.get(name);
+    if (policy !== undefined) return { kind: 'policy', policy };
+    return { kind: 'unknown-policy', policy: name, near: nearNames(name, policies.keys()) };
+  };
+
+  const parse = ({ policy: name, key, cost, id }: CheckRequest) => {
+    const found = find(name);
+    if (found.kind !== 'policy') return found;
+    const { policy } = found;
+    return refuseCost(policy, cost) ?? ({ kind: 'check', policy, key, cost, id } as const);
+  };
+
   const decide = async (check: Check): Promise<Decision | Failure> => {
     const started = performance.now();
     const [outcome] = await store.decide([check]);
@@ -39,26 +65,30 @@ export function createLimiter(
     return outcome.kind === 'failure' ? outcome : toDecision(check, outcome.limits);
   };
 
-  const find: Limiter['find'] = (name) => {
-    const policy = policies.get(name);
-    if (policy !== undefined) return { kind: 'policy', policy };
-    return { kind: 'unknown-policy', policy: name, near: nearNames(name, policies.keys()) };
-  };
-
   return {
     policies,
     find,
-    async check({ policy: name, key, cost, id }, transport) {
+    async check(request, transport) {
       const started = performance.now();
-      const found = find(name);
-      if (found.kind !== 'policy') return found;
-      const { policy } = found;
+      const check = request.kind === 'request' ? parse(request) : request;
+      if (check.kind === 'bad-request') observer.refused(transport);
+      if (check.kind !== 'check') return check;
       observer.arrived();
-      const answer = await decide({ policy, key, cost, id });
+      const answer = await decide(check);
       if (answer.kind === 'decision') observer.decided(answer);
-      else observer.failed(policy, answer);
+      else observer.failed(check, answer);
       observer.answered(transport, (performance.now() - started) / 1000);
       return answer;
     },
   };
+}
+
+/** A cost that every Limit could hold, but that would keep the store busy for too long. */
+function refuseCost({ name, limits }: Policy, cost: number): BadRequest | undefined {
+  if (limits.some(({ quota }) => cost > quota)) return undefined;
+  const limit = limits.find(({ rule }) => cost > rule.maxCost);
+  if (limit === undefined) return undefined;
+  const { algorithm, rule } = limit;
+  const message = `wanted at most ${rule.maxCost} under policy ${name}, since ${algorithm} remembers every unit, got ${cost}`;
+  return { kind: 'bad-request', violations: [{ field: 'cost', message }] };
 }

@@ -61,8 +61,14 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
     health: store.health,
     memory,
   });
-  const limiter = createLimiter(policies, store, metrics.observer);
-  const onFailure = createFailureLog(log, settings.log.keys);
+  const logFailure = createFailureLog(log, settings.log.keys);
+  const limiter = createLimiter(policies, store, {
+    ...metrics.observer,
+    failed(check, failure) {
+      metrics.observer.failed(check, failure);
+      logFailure(check.key, failure);
+    },
+  });
   const onError = (error: unknown): void => log.error({ err: error }, 'a fault of Sluice');
 
   let listening = false;
@@ -85,16 +91,13 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
   const grpc = await serveGrpc({
     ...settings.grpc,
     limiter,
-    onRefused: () => metrics.refused('grpc'),
-    onFailure,
     onError,
   });
   const rest = await serveRest({
     ...settings.http,
     limiter,
     version,
-    onRefused: () => metrics.refused('rest'),
-    onFailure,
+    onRefused: () => metrics.observer.refused('rest'),
     onError,
   });
   listening = true;

@@ -24,6 +24,8 @@ export type Verdict =
  */
 export interface Algorithm<Spec, Numbers, State> {
   readonly name: string;
+  /** The largest cost of one check, where a larger one would hold the store for too long. */
+  readonly maxCost?: number;
   /** The fields in YAML besides `name`, `algorithm` and `countDenied`. */
   readonly schema: z.ZodType<Spec> & { shape: object };
   /** What makes the state of a changed Limit unreadable; part of the state key. */

@@ -9,6 +9,8 @@ export interface Rule {
   stateTag: string;
   /** Microseconds; undefined where windows differ in length. */
   windowLength: number | undefined;
+  /** Infinite unless each unit of cost is work for the store. */
+  maxCost: number;
   /** For Lua: plain data, the same object for as long as it is the same. */
   numbers(now: number): object;
   newTable(): Table;
@@ -31,6 +33,7 @@ function register<Spec, Numbers extends object, State>(
     return {
       stateTag: algorithm.stateTag(spec),
       windowLength: algorithm.windowLength(spec),
+      maxCost: algorithm.maxCost ?? Number.POSITIVE_INFINITY,
       numbers,
       newTable: () => createTable(algorithm, numbers),
     };

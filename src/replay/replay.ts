@@ -33,9 +33,15 @@ export async function replay(
   try {
     for (const { time, keys } of entries.instants()) {
       now = time;
-      const checks = keys.map((place, i) => {
-        return { policy, key: entries.keys[place] ?? '', cost: 1, id: String(done + i) };
-      });
+      const checks = keys.map(
+        (place, i): Check => ({
+          kind: 'check',
+          policy,
+          key: entries.keys[place] ?? '',
+          cost: 1,
+          id: String(done + i),
+        }),
+      );
       const outcomes = await store.decide(checks);
       for (const [i, check] of checks.entries()) {
         tally.count(time, keys[i] ?? 0, codeOf(check, outcomes[i]));

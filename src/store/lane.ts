@@ -21,8 +21,9 @@ export interface LaneOptions {
   timeoutMs: number;
 }
 
-/** Bounds how long one script call holds Redis. */
+/** These bound how long one script call holds Redis: so many checks, and so many units to remember. */
 const MAX_BATCH = 128;
+const MAX_UNITS = 10_000;
 /** Bounds memory while a node does not answer. */
 const MAX_WAITING = 20_000;
 
@@ -49,9 +50,10 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
   };
 
   const depart = (): void => {
-    underWay = waiting.length <= MAX_BATCH ? waiting : waiting.slice(0, MAX_BATCH);
-    waiting = waiting.length <= MAX_BATCH ? [] : waiting.slice(MAX_BATCH);
-    const batch = underWay;
+    const size = batchSize(waiting);
+    const batch = waiting.slice(0, size);
+    underWay = batch;
+    waiting = waiting.slice(size);
     send(batch.map(({ check }) => check)).then((outcomes) => {
       underWay = [];
       if (waiting.length > 0) depart();
@@ -85,4 +87,24 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
       for (const pending of [...underWay, ...waiting.splice(0)]) answer(pending, CLOSED);
     },
   };
+}
+
+/** How many of those that wait may leave together: at least the first. */
+function batchSize(waiting: readonly Pending[]): number {
+  let units = 0;
+  let size = 0;
+  for (const { check } of waiting) {
+    units += unitsOf(check);
+    if (size === MAX_BATCH || (size > 0 && units > MAX_UNITS)) break;
+    size++;
+  }
+  return size;
+}
+
+/** Cost is work for Redis only where each unit is remembered by itself. */
+function unitsOf({ cost, policy }: Check): number {
+  if (cost <= 1) return 1;
+  return policy.limits.some(({ rule }) => cost <= rule.maxCost && rule.maxCost !== Infinity)
+    ? cost
+    : 1;
 }

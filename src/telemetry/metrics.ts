@@ -32,8 +32,6 @@ export interface MetricsOptions {
 
 export interface Metrics {
   observer: Observer;
-  /** A request that was refused before it became a Check. */
-  refused(transport: Transport): void;
   registry: Registry;
 }
 
@@ -136,10 +134,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   return {
     registry,
-    refused: (transport) => {
-      refusals[transport]++;
-    },
     observer: {
+      refused: (transport) => {
+        refusals[transport]++;
+      },
       arrived: () => {
         inFlight++;
       },
@@ -150,7 +148,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         else count.codes[code]++;
         if (code !== 'OVER_QUOTA') count.cost += check.cost;
       },
-      failed(policy, { reason }) {
+      failed({ policy }, { reason }) {
         const count = counts.get(policy.name);
         if (count !== undefined) count.codes.UNKNOWN++;
         errors[reason]++;

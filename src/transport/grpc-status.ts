@@ -1,14 +1,7 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
-import type { Failure, UnknownPolicy } from '../check.js';
-import {
-  type BadRequest,
-  badRequestText,
-  failureText,
-  INTERNAL_TEXT,
-  REASONS,
-  unknownPolicyText,
-} from './wire.js';
+import type { BadRequest, Failure, UnknownPolicy } from '../check.js';
+import { badRequestText, failureText, INTERNAL_TEXT, REASONS, unknownPolicyText } from './wire.js';
 
 /** An error with google.rpc.Status in its trailers: every one carries an ErrorInfo. */
 interface GrpcError {
@@ -55,27 +48,30 @@ function grpcError(
   return { code, details, metadata };
 }
 
-export function badRequestStatus(request: BadRequest): GrpcError {
-  const fieldViolations = request.violations.map(({ field, message }) => ({
-    field,
-    description: message,
-  }));
-  const info = { reason: REASONS.badRequest };
-  return grpcError(status.INVALID_ARGUMENT, badRequestText(request), info, [
-    any('BadRequest', { fieldViolations }),
-  ]);
-}
-
-export function unknownPolicyStatus(unknown: UnknownPolicy): GrpcError {
-  const description = unknownPolicyText(unknown);
-  return grpcError(status.NOT_FOUND, description, { reason: REASONS.unknownPolicy }, [
-    any('ResourceInfo', { resourceType: 'policy', resourceName: unknown.policy, description }),
-  ]);
-}
-
-export function failureStatus(failure: Failure): GrpcError {
-  const { reason, text } = failureText(failure);
-  return grpcError(status.UNAVAILABLE, text, { reason, metadata: { code: 'UNKNOWN' } });
+/** Why there is no decision. */
+export function statusOf(answer: BadRequest | UnknownPolicy | Failure): GrpcError {
+  switch (answer.kind) {
+    case 'bad-request': {
+      const fieldViolations = answer.violations.map(({ field, message }) => ({
+        field,
+        description: message,
+      }));
+      const info = { reason: REASONS.badRequest };
+      return grpcError(status.INVALID_ARGUMENT, badRequestText(answer), info, [
+        any('BadRequest', { fieldViolations }),
+      ]);
+    }
+    case 'unknown-policy': {
+      const description = unknownPolicyText(answer);
+      return grpcError(status.NOT_FOUND, description, { reason: REASONS.unknownPolicy }, [
+        any('ResourceInfo', { resourceType: 'policy', resourceName: answer.policy, description }),
+      ]);
+    }
+    case 'failure': {
+      const { reason, text } = failureText(answer);
+      return grpcError(status.UNAVAILABLE, text, { reason, metadata: { code: 'UNKNOWN' } });
+    }
+  }
 }
 
 export function internalStatus(): GrpcError {

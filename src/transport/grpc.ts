@@ -13,22 +13,10 @@ import {
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
-import { type CheckRequest, CODES, type Failure } from '../check.js';
+import { type BadRequest, type CheckRequest, CODES } from '../check.js';
 import type { Limiter } from '../limiter.js';
-import {
-  badRequestStatus,
-  failureStatus,
-  internalStatus,
-  unknownPolicyStatus,
-} from './grpc-status.js';
-import {
-  type BadRequest,
-  MAX_REQUEST_BYTES,
-  parseCheck,
-  parsePeek,
-  policyToWire,
-  toWire,
-} from './wire.js';
+import { internalStatus, statusOf } from './grpc-status.js';
+import { MAX_REQUEST_BYTES, parseCheck, parsePeek, policyToWire, toWire } from './wire.js';
 
 export interface GrpcOptions {
   limiter: Limiter;
@@ -36,8 +24,6 @@ export interface GrpcOptions {
   port: number;
   /** A Unix socket to listen on as well. */
   socket?: string | undefined;
-  onRefused(): void;
-  onFailure(key: string, failure: Failure): void;
   onError(error: unknown): void;
 }
 
@@ -78,16 +64,8 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   new ReflectionService(definition).addToServer(server);
 
   const decide = async (request: CheckRequest | BadRequest): Promise<object> => {
-    if ('kind' in request) {
-      options.onRefused();
-      throw badRequestStatus(request);
-    }
     const answer = await limiter.check(request, 'grpc');
-    if (answer.kind === 'unknown-policy') throw unknownPolicyStatus(answer);
-    if (answer.kind === 'failure') {
-      options.onFailure(request.key, answer);
-      throw failureStatus(answer);
-    }
+    if (answer.kind !== 'decision') throw statusOf(answer);
     return { ...toWire(answer), code: CODES[answer.code] };
   };
   const unary = (handle: (request: Message) => object | Promise<object>) => {
@@ -108,7 +86,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
     ListPolicies: unary(() => ({ policies: [...limiter.policies.values()].map(policyToWire) })),
     GetPolicy: unary(({ policy }) => {
       const found = limiter.find(String(policy ?? ''));
-      if (found.kind !== 'policy') throw unknownPolicyStatus(found);
+      if (found.kind !== 'policy') throw statusOf(found);
       return { policy: policyToWire(found.policy) };
     }),
   });

@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import type { Failure, UnknownPolicy } from '../check.js';
-import {
-  type BadRequest,
-  badRequestText,
-  failureText,
-  REASONS,
-  unknownPolicyText,
-} from './wire.js';
+import type { BadRequest, Failure, UnknownPolicy } from '../check.js';
+import { badRequestText, failureText, REASONS, unknownPolicyText } from './wire.js';
 
 /** An error as RFC 9457 wants it, `application/problem+json`. */
 export const problemSchema = z.object({
@@ -28,19 +22,26 @@ export function problem(status: number, reason: string, title: string, detail: s
   return { type, title, status, detail, reason };
 }
 
-export function badRequestProblem(request: BadRequest): Problem {
-  const { violations } = request;
-  const detail = badRequestText(request);
-  return { ...problem(400, REASONS.badRequest, 'Bad request', detail), violations };
-}
-
-export function unknownPolicyProblem(unknown: UnknownPolicy): Problem {
-  const detail = unknownPolicyText(unknown);
-  const { near } = unknown;
-  return { ...problem(404, REASONS.unknownPolicy, 'Unknown policy', detail), near };
-}
-
-export function failureProblem(failure: Failure): Problem {
-  const { reason, text } = failureText(failure);
-  return { ...problem(503, reason, 'No decision', text), code: 'UNKNOWN' };
+/** Why there is no decision. */
+export function problemOf(answer: BadRequest | UnknownPolicy | Failure): Problem {
+  switch (answer.kind) {
+    case 'bad-request': {
+      const { violations } = answer;
+      return {
+        ...problem(400, REASONS.badRequest, 'Bad request', badRequestText(answer)),
+        violations,
+      };
+    }
+    case 'unknown-policy': {
+      const { near } = answer;
+      return {
+        ...problem(404, REASONS.unknownPolicy, 'Unknown policy', unknownPolicyText(answer)),
+        near,
+      };
+    }
+    case 'failure': {
+      const { reason, text } = failureText(answer);
+      return { ...problem(503, reason, 'No decision', text), code: 'UNKNOWN' };
+    }
+  }
 }

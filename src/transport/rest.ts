@@ -2,20 +2,12 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { type FastifyError, type FastifyReply, fastify } from 'fastify';
 import { z } from 'zod';
-import { type CheckRequest, type Failure, isAllowed } from '../check.js';
+import { type BadRequest, type CheckRequest, isAllowed } from '../check.js';
 import type { Limiter } from '../limiter.js';
 import { closeHttp, httpAddress, type Server } from './http-server.js';
 import { describeApi, routeSchemas } from './openapi.js';
+import { PROBLEM_TYPE, type Problem, problem, problemOf } from './problem.js';
 import {
-  badRequestProblem,
-  failureProblem,
-  PROBLEM_TYPE,
-  type Problem,
-  problem,
-  unknownPolicyProblem,
-} from './problem.js';
-import {
-  type BadRequest,
   INTERNAL_TEXT,
   MAX_REQUEST_BYTES,
   parseCheck,
@@ -30,10 +22,8 @@ export interface RestOptions {
   host: string;
   port: number;
   version: string;
-  /** A request that is malformed. */
+  /** A request that is no check at all, such as one that is not JSON. */
   onRefused(): void;
-  /** No decision could be made for this key. */
-  onFailure(key: string, failure: Failure): void;
   /** A fault of ours. */
   onError(error: Error): void;
 }
@@ -42,7 +32,7 @@ const querySchema = z.strictObject({ denyStatus: z.literal('429').optional() });
 
 /** The REST API. Rejects if it cannot listen. */
 export async function serveRest(options: RestOptions): Promise<Server> {
-  const { limiter, onRefused, onFailure, onError } = options;
+  const { limiter, onRefused, onError } = options;
   const refuse = (error: FastifyError, reply: FastifyReply): FastifyReply => {
     const found = transportProblem(error);
     if (found.status < 500) onRefused();
@@ -77,16 +67,8 @@ export async function serveRest(options: RestOptions): Promise<Server> {
     denyStatus: number,
     reply: FastifyReply,
   ) => {
-    if ('kind' in request) {
-      onRefused();
-      return send(reply, badRequestProblem(request));
-    }
     const answer = await limiter.check(request, 'rest');
-    if (answer.kind === 'unknown-policy') return send(reply, unknownPolicyProblem(answer));
-    if (answer.kind === 'failure') {
-      onFailure(request.key, answer);
-      return send(reply, failureProblem(answer));
-    }
+    if (answer.kind !== 'decision') return send(reply, problemOf(answer));
     const decision = toWire(answer);
     reply.headers(decision.headers).header('cache-control', 'no-store');
     if (!isAllowed(answer)) reply.code(denyStatus);
@@ -114,9 +96,7 @@ export async function serveRest(options: RestOptions): Promise<Server> {
     { schema: routeSchemas.getPolicy },
     ({ params }, reply) => {
       const found = limiter.find(params.policy);
-      return found.kind === 'policy'
-        ? policyToWire(found.policy)
-        : send(reply, unknownPolicyProblem(found));
+      return found.kind === 'policy' ? policyToWire(found.policy) : send(reply, problemOf(found));
     },
   );
   app.get<{ Params: { policy: string; key: string } }>(

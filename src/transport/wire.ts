@@ -1,6 +1,7 @@
 import { monotonicFactory } from 'ulid';
 import { z } from 'zod';
 import {
+  type BadRequest,
   type CheckRequest,
   type Decision,
   type Failure,
@@ -93,25 +94,19 @@ export const policySchema = z.object({
 export const policyListSchema = z.object({ policies: z.array(policySchema) });
 export type WirePolicy = z.output<typeof policySchema>;
 
-/** A request that cannot be understood: which field, what was given, what was wanted. */
-export interface BadRequest {
-  kind: 'bad-request';
-  violations: { field: string; message: string }[];
-}
-
 /** Reads a check that arrived as `data`. */
 export function parseCheck(data: unknown): CheckRequest | BadRequest {
   const parsed = checkRequestSchema.safeParse(data);
   if (!parsed.success) return badRequest(parsed.error, data, checkRequestSchema.shape);
   const { policy, key, cost, checkId } = parsed.data;
-  return { policy, key, cost, id: checkId ?? newId() };
+  return { kind: 'request', policy, key, cost, id: checkId ?? newId() };
 }
 
 /** Reads a question that charges nothing. */
 export function parsePeek(data: unknown): CheckRequest | BadRequest {
   const parsed = peekRequestSchema.safeParse(data);
   if (!parsed.success) return badRequest(parsed.error, data, peekRequestSchema.shape);
-  return { ...parsed.data, cost: 0, id: newId() };
+  return { kind: 'request', ...parsed.data, cost: 0, id: newId() };
 }
 
 function badRequest(error: z.ZodError, data: unknown, shape: object): BadRequest {

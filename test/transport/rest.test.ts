@@ -317,3 +317,28 @@ describe('bad input over REST', () => {
     );
   });
 });
+
+describe('a cost that would keep the store busy', () => {
+  it('is refused where every unit is remembered, and not where only a number is', async () => {
+    const big = await startService({
+      yaml: `
+policies:
+  log: { limits: [{ algorithm: sliding-log, quota: 100000, period: 1m }] }
+  fixed: { limits: [{ algorithm: fixed-period, quota: 100000, period: 1m }] }
+`,
+    });
+    const ask = (policy: string, cost: number) => post(big, { policy, key: 'k', cost });
+    expect((await ask('log', 10_000)).body).toMatchObject({ remaining: 90_000 });
+    expect(await ask('log', 10_001)).toMatchObject({
+      status: 400,
+      body: {
+        reason: 'BAD_REQUEST',
+        detail:
+          'cost: wanted at most 10000 under policy log, since sliding-log remembers every unit, got 10001',
+      },
+    });
+    expect((await ask('log', 100_001)).body).toMatchObject({ allowed: false, remaining: 90_000 });
+    expect((await ask('fixed', 100_000)).body).toMatchObject({ code: 'HIT_QUOTA' });
+    await big.close();
+  });
+});

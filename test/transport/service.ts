@@ -15,7 +15,6 @@ export interface Service {
   grpc: string;
   admin: string;
   metrics: Metrics;
-  failures: string[];
   errors: unknown[];
   close(): Promise<void>;
 }
@@ -39,24 +38,21 @@ export async function startService(options: {
     memory,
   });
   const limiter = createLimiter(policies, store, metrics.observer);
-  const failures: string[] = [];
   const errors: unknown[] = [];
   const common = {
     limiter,
     host: '127.0.0.1',
     port: 0,
-    onFailure: (key: string) => failures.push(key),
     onError: (error: unknown) => errors.push(error),
   };
   const rest = await serveRest({
     ...common,
     version: '0.0.0',
-    onRefused: () => metrics.refused('rest'),
+    onRefused: () => metrics.observer.refused('rest'),
   });
   const grpc = await serveGrpc({
     ...common,
     socket: options.socket,
-    onRefused: () => metrics.refused('grpc'),
   });
   const admin = await serveAdmin({
     host: '127.0.0.1',
@@ -69,7 +65,6 @@ export async function startService(options: {
     grpc: grpc.addresses[0] ?? '',
     admin: admin.address,
     metrics,
-    failures,
     errors,
     async close() {
       await Promise.all([rest.close(), grpc.close(1000), admin.close()]);
