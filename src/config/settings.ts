@@ -11,7 +11,7 @@ export type { RedisSettings } from './redis-settings.js';
 const DEFAULT_FILE = 'config/sluice.yaml';
 
 const host = (what: string) =>
-  z.string().min(1).default('127.0.0.1').describe(`address that ${what} listens on`);
+  z.string().min(1).default('127.0.0.1').describe(`address for ${what} to listen on`);
 const port = (number: number, what: string) =>
   z.int().min(0).max(65_535).default(number).describe(`port of ${what}; 0 takes a free one`);
 
