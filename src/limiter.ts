@@ -56,15 +56,6 @@ export function createLimiter(
     return refuseCost(policy, cost) ?? ({ kind: 'check', policy, key, cost, id } as const);
   };
 
-  const decide = async (check: Check): Promise<Decision | Failure> => {
-    const started = performance.now();
-    const [outcome] = await store.decide([check]);
-    observer.stored((performance.now() - started) / 1000);
-    if (outcome === undefined) throw new Error('the store gave no outcome');
-    // The place where a policy's failure mode will decide instead.
-    return outcome.kind === 'failure' ? outcome : toDecision(check, outcome.limits);
-  };
-
   return {
     policies,
     find,
@@ -74,11 +65,20 @@ export function createLimiter(
       if (check.kind === 'bad-request') observer.refused(transport);
       if (check.kind !== 'check') return check;
       observer.arrived();
-      const answer = await decide(check);
-      if (answer.kind === 'decision') observer.decided(answer);
-      else observer.failed(check, answer);
-      observer.answered(transport, (performance.now() - started) / 1000);
-      return answer;
+      const asked = performance.now();
+      const [outcome] = await store.decide([check]);
+      const ended = performance.now();
+      if (outcome === undefined) throw new Error('the store gave no outcome');
+      observer.stored((ended - asked) / 1000);
+      observer.answered(transport, (ended - started) / 1000);
+      if (outcome.kind === 'failure') {
+        // The place where a policy's failure mode will decide instead.
+        observer.failed(check, outcome);
+        return outcome;
+      }
+      const decision = toDecision(check, outcome.limits);
+      observer.decided(decision);
+      return decision;
     },
   };
 }

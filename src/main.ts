@@ -76,7 +76,7 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
   let reached = false;
   const admin = await serveAdmin({
     ...settings.admin,
-    registry: metrics.registry,
+    metrics,
     readiness() {
       const { up, detail } = store.health();
       // Once reached, a store that goes away makes single checks fail and not the whole instance.

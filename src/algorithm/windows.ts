@@ -61,6 +61,7 @@ export function calendarWindows(unit: CalendarUnit, zone: Zone): WindowsAround {
 /**
  * Windows of equal length whose boundaries read as multiples of the length on the zone's clock,
  * counted from 1970-01-01T00:00 there. A window in which the clocks change is longer or shorter.
+ * A boundary that is read twice is two; one that is never read is where the clocks pass over it.
  */
 export function steppedWindows(step: number, zone: Zone): WindowsAround {
   const boundaryFrom = (from: number, offset: number): number =>
@@ -68,10 +69,19 @@ export function steppedWindows(step: number, zone: Zone): WindowsAround {
   const around = (from: number, to: number): Windows['pieces'] =>
     zone
       .segments(Math.floor(from / 1000), Math.ceil(to / 1000))
-      .map((segment) => [
-        segment.from * 1000,
-        boundaryFrom(segment.from * 1000, segment.offset * 1000),
-      ]);
+      .flatMap((segment, i, segments): Windows['pieces'] => {
+        const [start, offset] = [segment.from * 1000, segment.offset * 1000];
+        const first = boundaryFrom(start, offset);
+        const before = (segments[i - 1]?.offset ?? segment.offset) * 1000;
+        // Where clocks go forward over a boundary, it is when they do.
+        const skipped = boundaryFrom(start, before) < start + offset - before;
+        return skipped && first > start
+          ? [
+              [start, start],
+              [start + 1, first],
+            ]
+          : [[start, first]];
+      });
 
   if (zone.fixed) {
     const windows = { step, pieces: around(0, 0), until: Number.MAX_SAFE_INTEGER };

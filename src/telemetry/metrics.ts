@@ -1,7 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { CODES, type Code, type FailureReason, type Policy } from '../check.js';
 import type { Observer, Transport } from '../limiter.js';
 import type { Health } from '../store/store.js';
+import { createHistogram, type Series } from './histogram.js';
 
 /** Seconds: from 50 microseconds, with an edge at the 20 ms that gateways wait by default. */
 const BUCKETS = [
@@ -32,7 +33,9 @@ export interface MetricsOptions {
 
 export interface Metrics {
   observer: Observer;
-  registry: Registry;
+  contentType: string;
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<string>;
 }
 
 /** Counts are plain numbers on the path of a check, and become metrics when somebody looks. */
@@ -115,25 +118,25 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { node, tz = 'unknown' } = process.versions;
   info('sluice_build_info', 'What runs here.', { version, node, tzdata: tz });
 
-  const checkSeconds = new Histogram({
-    name: 'sluice_check_duration_seconds',
-    help: 'From a well-formed request to its answer.',
-    labelNames: ['transport'],
-    buckets: BUCKETS,
-    registers,
-  });
-  const byTransport = { rest: checkSeconds.labels('rest'), grpc: checkSeconds.labels('grpc') };
-  checkSeconds.zero({ transport: 'rest' });
-  checkSeconds.zero({ transport: 'grpc' });
-  const storeSeconds = new Histogram({
-    name: 'sluice_store_duration_seconds',
-    help: 'From a check to the answer of the store, waiting for its batch included.',
-    buckets: BUCKETS,
-    registers,
-  });
+  const checkSeconds = createHistogram(
+    'sluice_check_duration_seconds',
+    'From a request that was read to its answer.',
+    BUCKETS,
+  );
+  const answered: Record<Transport, Series> = {
+    rest: checkSeconds.series({ transport: 'rest' }),
+    grpc: checkSeconds.series({ transport: 'grpc' }),
+  };
+  const storeSeconds = createHistogram(
+    'sluice_store_duration_seconds',
+    'From a check to the answer of the store, waiting for its batch included.',
+    BUCKETS,
+  );
+  const stored = storeSeconds.series();
 
   return {
-    registry,
+    contentType: registry.contentType,
+    text: async () => (await registry.metrics()) + checkSeconds.text() + storeSeconds.text(),
     observer: {
       refused: (transport) => {
         refusals[transport]++;
@@ -153,10 +156,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
         if (count !== undefined) count.codes.UNKNOWN++;
         errors[reason]++;
       },
-      stored: (seconds) => storeSeconds.observe(seconds),
+      stored: stored.observe,
       answered(transport, seconds) {
         inFlight--;
-        byTransport[transport].observe(seconds);
+        answered[transport].observe(seconds);
       },
     },
   };

@@ -1,5 +1,4 @@
 import { fastify } from 'fastify';
-import type { Registry } from 'prom-client';
 import { httpAddress, type Server } from './http-server.js';
 
 /** One thing that must be so before work may come. */
@@ -12,13 +11,13 @@ export interface Condition {
 export interface AdminOptions {
   host: string;
   port: number;
-  registry: Registry;
+  metrics: { contentType: string; text(): Promise<string> };
   readiness(): Condition[];
 }
 
 /** Health and metrics, on a port of their own. Rejects if it cannot listen. */
 export async function serveAdmin(options: AdminOptions): Promise<Server> {
-  const { registry, readiness } = options;
+  const { metrics, readiness } = options;
   const app = fastify({ forceCloseConnections: true, requestTimeout: 10_000 });
 
   // Liveness asks nobody: a store that is away must not get the whole fleet restarted.
@@ -37,7 +36,7 @@ export async function serveAdmin(options: AdminOptions): Promise<Server> {
   });
 
   app.get('/metrics', async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
+    reply.type(metrics.contentType).send(await metrics.text()),
   );
 
   await app.listen({ host: options.host, port: options.port });

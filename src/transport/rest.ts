@@ -1,7 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { type FastifyError, type FastifyReply, fastify } from 'fastify';
-import { z } from 'zod';
 import { type BadRequest, type CheckRequest, isAllowed } from '../check.js';
 import type { Limiter } from '../limiter.js';
 import { closeHttp, httpAddress, type Server } from './http-server.js';
@@ -27,8 +26,6 @@ export interface RestOptions {
   /** A fault of ours. */
   onError(error: Error): void;
 }
-
-const querySchema = z.strictObject({ denyStatus: z.literal('429').optional() });
 
 /** The REST API. Rejects if it cannot listen. */
 export async function serveRest(options: RestOptions): Promise<Server> {
@@ -80,13 +77,13 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
 
   app.post('/v1/check', { schema: routeSchemas.check }, (request, reply) => {
-    const query = querySchema.safeParse(request.query);
-    if (!query.success) {
+    const denyStatus = readDenyStatus(request.query);
+    if (denyStatus === undefined) {
       onRefused();
       const detail = 'wanted no query, or denyStatus=429';
       return send(reply, problem(400, REASONS.badRequest, 'Bad request', detail));
     }
-    return decide(parseCheck(request.body), query.data.denyStatus === '429' ? 429 : 200, reply);
+    return decide(parseCheck(request.body), denyStatus, reply);
   });
   app.get('/v1/policies', { schema: routeSchemas.listPolicies }, () => ({
     policies: [...limiter.policies.values()].map(policyToWire),
@@ -107,6 +104,14 @@ export async function serveRest(options: RestOptions): Promise<Server> {
 
   await app.listen({ host: options.host, port: options.port });
   return { address: httpAddress(app.server.address()), close: () => closeHttp(app) };
+}
+
+/** The status that a denial shall have, or undefined if the query asks for anything else. */
+function readDenyStatus(query: unknown): 200 | 429 | undefined {
+  const entries = Object.entries(query ?? {});
+  if (entries.length === 0) return 200;
+  const [[name, value] = []] = entries;
+  return entries.length === 1 && name === 'denyStatus' && value === '429' ? 429 : undefined;
 }
 
 function send(reply: FastifyReply, found: Problem): FastifyReply {

@@ -57,7 +57,7 @@ export async function startService(options: {
   const admin = await serveAdmin({
     host: '127.0.0.1',
     port: 0,
-    registry: metrics.registry,
+    metrics,
     readiness: () => [{ name: 'store', met: store.health().up, detail: store.health().detail }],
   });
   return {
