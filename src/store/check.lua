@@ -1,5 +1,5 @@
 -- The shell around the algorithms: decides a batch of checks, each its own atomic step over all of its
--- Limits. The twin of decide-in-memory.ts. `algorithms` is a table of algorithm/*.lua by name.
+-- Limits. The twin of decide-in-memory.ts. `algorithms` has what makes each of algorithm/*.lua, by name.
 --
 -- KEYS     the state keys of the first check's Limits, then those of the second's, and so on
 -- ARGV[1]  now in microseconds, or empty to read the clock of this server
@@ -24,6 +24,14 @@ end
 local grace = tonumber(ARGV[2])
 local policies = cjson.decode(ARGV[3])
 
+-- Made when first asked for: a call pays for the algorithms that it needs and not for all there are.
+local made = {}
+local function algorithm_of(limit)
+  local name = limit.algorithm
+  made[name] = made[name] or algorithms[name]()
+  return made[name]
+end
+
 local reply, length = {}, 0
 local function push(value)
   length = length + 1
@@ -37,7 +45,7 @@ local function settle(algorithm, state)
 end
 
 local function ask(limit, key, cost)
-  local algorithm = algorithms[limit.algorithm]
+  local algorithm = algorithm_of(limit)
   local state = algorithm.read(key)
   local settled, lag = settle(algorithm, state)
   local kind, remaining, reset, retry = algorithm.ask(key, state, limit.numbers, cost, settled)
@@ -47,7 +55,7 @@ local function ask(limit, key, cost)
 end
 
 local function charge(limit, key, cost, id, state)
-  local algorithm = algorithms[limit.algorithm]
+  local algorithm = algorithm_of(limit)
   local settled, lag = settle(algorithm, state)
   algorithm.charge(key, state, limit.numbers, cost, settled, lag, grace, id)
 end

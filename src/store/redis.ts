@@ -60,25 +60,10 @@ export function createRedisStore(options: RedisStoreOptions): Store {
 type Codec = ReturnType<typeof createCodec>;
 
 async function sendBatch(link: Link, codec: Codec, checks: readonly Check[]): Promise<Outcome[]> {
-  const groups = groupBySlot(link, codec, checks);
-  const replies = await link.run(
-    groups.map((group) => codec.encode(group.map(({ check }) => check))),
-  );
-  const outcomes: Outcome[] = [];
-  for (const [i, group] of groups.entries()) {
-    const result = replies[i];
-    const decided =
-      result !== undefined && 'reply' in result
-        ? codec.decode(
-            group.map(({ check }) => check),
-            result.reply,
-          )
-        : group.map(() => failureOf(result?.error));
-    for (const [j, { position }] of group.entries()) {
-      const outcome = decided[j];
-      if (outcome !== undefined) outcomes[position] = outcome;
-    }
-  }
+  const outcomes =
+    link.route === undefined
+      ? await sendTogether(link, codec, [checks])
+      : await sendBySlot(link.route, link, codec, checks);
   const demoted = outcomes.some(
     (outcome) => outcome.kind === 'failure' && outcome.cause.includes('READONLY'),
   );
@@ -86,21 +71,39 @@ async function sendBatch(link: Link, codec: Codec, checks: readonly Check[]): Pr
   return outcomes;
 }
 
-interface Placed {
-  check: Check;
-  position: number;
+/** A call for each group; the outcomes group by group. */
+async function sendTogether(
+  link: Link,
+  codec: Codec,
+  groups: readonly (readonly Check[])[],
+): Promise<Outcome[]> {
+  const replies = await link.run(groups.map((group) => codec.encode(group)));
+  return groups.flatMap((group, i) => {
+    const result = replies[i];
+    if (result !== undefined && 'reply' in result) return codec.decode(group, result.reply);
+    return group.map(() => failureOf(result?.error));
+  });
 }
 
-/** The checks that may share a call, each with its place in the batch. */
-function groupBySlot(link: Link, codec: Codec, checks: readonly Check[]): Placed[][] {
-  const placed = checks.map((check, position) => ({ check, position }));
-  if (link.route === undefined) return [placed];
-  const groups = new Map<number, Placed[]>();
-  for (const item of placed) {
-    const { group } = link.route(codec.firstKey(item.check));
-    const members = groups.get(group);
-    if (members === undefined) groups.set(group, [item]);
-    else members.push(item);
+/** The keys of one call must share a slot. */
+async function sendBySlot(
+  route: NonNullable<Link['route']>,
+  link: Link,
+  codec: Codec,
+  checks: readonly Check[],
+): Promise<Outcome[]> {
+  const positions = new Map<number, number[]>();
+  for (const [position, check] of checks.entries()) {
+    const { group } = route(codec.firstKey(check));
+    const members = positions.get(group);
+    if (members === undefined) positions.set(group, [position]);
+    else members.push(position);
   }
-  return [...groups.values()];
+  const groups = [...positions.values()].map((members) => members.flatMap((i) => checks[i] ?? []));
+  const decided = await sendTogether(link, codec, groups);
+  const outcomes: Outcome[] = [];
+  for (const [i, position] of [...positions.values()].flat().entries()) {
+    outcomes[position] = decided[i] ?? failureOf('no outcome');
+  }
+  return outcomes;
 }

@@ -15,7 +15,7 @@ export interface Script {
 export function loadScript(read = (path: URL) => readFileSync(path, 'utf8')): Script {
   const parts = algorithms.map(({ name }) => {
     const file = read(new URL(`../algorithm/${name}.lua`, import.meta.url));
-    return `algorithms['${name}'] = (function()\n${file}\nend)()`;
+    return `algorithms['${name}'] = function()\n${file}\nend`;
   });
   const shell = read(new URL('./check.lua', import.meta.url));
   const source = ['local algorithms = {}', ...parts, shell].join('\n');

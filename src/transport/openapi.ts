@@ -39,6 +39,7 @@ const params = (names: string[]) => ({
 /** Each route's part of the OpenAPI document, from the schemas that read and write it. */
 export const routeSchemas = {
   check: {
+    tags: ['checks'],
     summary: 'Ask whether a key may spend a cost under a policy, and charge it if so',
     operationId: 'check',
     querystring: {
@@ -57,17 +58,20 @@ export const routeSchemas = {
     },
   },
   peek: {
+    tags: ['checks'],
     summary: 'What a check would find now; charges nothing',
     operationId: 'peek',
     params: params(['policy', 'key']),
     response: { 200: decision, ...problems },
   },
   listPolicies: {
+    tags: ['policies'],
     summary: 'All policies',
     operationId: 'listPolicies',
     response: { 200: answer(policyListSchema, 'The policies, by name.') },
   },
   getPolicy: {
+    tags: ['policies'],
     summary: 'One policy',
     operationId: 'getPolicy',
     params: params(['policy']),

@@ -73,7 +73,12 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   };
 
   await app.register(swagger, { openapi: describeApi(options.version) });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    theme: { title: 'Sluice' },
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'list' },
+  });
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
 
   app.post('/v1/check', { schema: routeSchemas.check }, (request, reply) => {
