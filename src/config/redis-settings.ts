@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** Where Redis is and how to speak with it, whatever way it was written down. */
@@ -9,13 +10,22 @@ export interface RedisSettings {
   username?: string;
   password?: string;
   database: number;
-  /** Paths of PEM files; present, if only as `{}`, where TLS is spoken. */
+  /** PEM texts; present, if only as `{}`, where TLS is spoken. */
   tls?: { ca?: string; cert?: string; key?: string; servername?: string };
   prefix: string;
   timeoutMs: number;
 }
 
-const path = z.string().min(1);
+/** The name of a PEM file; becomes what is in it. */
+const pemFile = z.string().transform((file, context) => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.addIssue({ code: 'custom', message: `wanted a PEM file (${reason})` });
+    return z.NEVER;
+  }
+});
 /** A list in YAML, or one text with commas, which is also how variables and flags say it. */
 const list = z.union([z.array(z.string()), z.string().transform((text) => text.split(','))]);
 
@@ -47,10 +57,11 @@ export const redisSchema = z.strictObject({
     .default(50)
     .describe('the longest that a check waits for Redis, in milliseconds'),
   tls: z.strictObject({
-    ca: path.optional().describe('PEM file of the CA that signed the certificate of Redis'),
-    cert: path.optional().describe('PEM file of a client certificate'),
-    key: path.optional().describe('PEM file of its key'),
-    servername: path
+    ca: pemFile.optional().describe('PEM file of the CA that signed the certificate of Redis'),
+    cert: pemFile.optional().describe('PEM file of a client certificate'),
+    key: pemFile.optional().describe('PEM file of its key'),
+    servername: z
+      .string()
       .optional()
       .describe('the name to find in the certificate of Redis, if not the host'),
   }),

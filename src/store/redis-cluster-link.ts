@@ -80,6 +80,10 @@ export function createClusterLink({ settings, script, onHealth }: LinkOptions): 
       return { node: cluster.slots[group]?.[0] ?? '', group };
     },
     async run(calls) {
+      // ioredis would keep a pipeline until the Cluster is there, and charge what was given up long ago.
+      if (cluster.status !== 'ready') {
+        return calls.map(() => ({ error: new Error(`the Cluster isn't ready: ${problem}`) }));
+      }
       const replies = await runAll(calls);
       return Promise.all(
         replies.map((reply, i) => {

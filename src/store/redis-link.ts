@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from '../config/settings.js';
 import type { Script, ScriptCall } from './script.js';
@@ -46,17 +45,8 @@ export function commonOptions({ username, password, tls, timeoutMs }: RedisSetti
     connectionName: 'sluice',
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    ...(tls === undefined ? {} : { tls: readTls(tls) }),
+    ...(tls === undefined ? {} : { tls }),
   } satisfies RedisOptions;
-}
-
-function readTls({ ca, cert, key, servername }: NonNullable<RedisSettings['tls']>) {
-  return {
-    ...(ca === undefined ? {} : { ca: readFileSync(ca) }),
-    ...(cert === undefined ? {} : { cert: readFileSync(cert) }),
-    ...(key === undefined ? {} : { key: readFileSync(key) }),
-    ...(servername === undefined ? {} : { servername }),
-  };
 }
 
 /** Short at first, since every check fails meanwhile; two seconds at most, with jitter. */

@@ -149,8 +149,12 @@ describe('settings', () => {
     ],
     [{ SLUICE_REDIS_URL: 'redis://a/1,redis://b/1' }, 'redis.database: wanted 0'],
     [
-      { SLUICE_REDIS_URL: 'rediss://a', SLUICE_REDIS_TLS_CERT: 'x.pem' },
+      { SLUICE_REDIS_URL: 'rediss://a', SLUICE_REDIS_TLS_CERT: 'test/redis/tls/client.pem' },
       'redis.tls: wanted cert and key together',
+    ],
+    [
+      { SLUICE_REDIS_URL: 'rediss://a', SLUICE_REDIS_TLS_CA: '/no.pem' },
+      'SLUICE_REDIS_TLS_CA: wanted a PEM file (ENOENT',
     ],
     [{ SLUICE_REDIS_TIMEOUT_MS: '0' }, 'SLUICE_REDIS_TIMEOUT_MS: wanted at least 1, got 0'],
     [{ SLUICE_CONFIG: '/nowhere.yaml' }, '/nowhere.yaml: cannot read it'],
