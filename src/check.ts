@@ -1,4 +1,4 @@
-import type { Rule } from './algorithm/registry.js';
+import type { Decider } from './algorithm/registry.js';
 
 /** go-zero's PeriodLimit codes (core/limit/periodlimit.go), with their numbers. */
 export const CODES = { UNKNOWN: 0, ALLOWED: 1, HIT_QUOTA: 2, OVER_QUOTA: 3 } as const;
@@ -12,16 +12,14 @@ export interface Limit {
   name: string;
   algorithm: string;
   quota: number;
-  /** As it stands in the YAML. */
-  period: string;
-  align?: 'first-check' | 'clock' | undefined;
-  timezone?: string | undefined;
   /** A denied attempt counts as well. */
   countDenied: boolean;
-  rule: Rule;
+  /** The algorithm's fields as they stand in the YAML, `period: 1m30s`. */
+  shown: Readonly<Record<string, string | number | boolean>>;
+  decider: Decider;
 }
 
-/** A named rule from YAML. Its Limits are asked in one atomic step, all or nothing. */
+/** Limits under one name, from YAML. Its Limits are asked in one atomic step, all or nothing. */
 export interface Policy {
   name: string;
   description: string | undefined;
@@ -77,17 +75,20 @@ export interface Decision {
   decidedBy: 'store';
 }
 
-export type FailureReason =
-  | 'timeout'
-  | 'unavailable'
-  | 'overloaded'
-  | 'refused'
-  | 'out_of_memory'
-  | 'denied_access'
-  | 'bad_state'
-  | 'clock'
-  | 'closed'
-  | 'unexpected';
+/** Why a store could not decide; the label of a metric. */
+export const FAILURE_REASONS = [
+  'timeout',
+  'unavailable',
+  'overloaded',
+  'refused',
+  'out_of_memory',
+  'denied_access',
+  'bad_state',
+  'clock',
+  'closed',
+  'unexpected',
+] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /** No decision could be made; the code is UNKNOWN. The cause is for the log and never for the wire. */
 export interface Failure {

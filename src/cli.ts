@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { messageOf } from './config/issues.js';
 import { ConfigError } from './config/mistakes.js';
 import { didYouMean } from './config/near.js';
 import { type Flags, settingList } from './config/settings.js';
@@ -68,7 +69,7 @@ function parse(name: Name, args: string[]): { values: Flags; positionals: string
     const values = Object.entries(parsed.values).map(([flag, value]) => [flag, String(value)]);
     return { values: Object.fromEntries(values), positionals: parsed.positionals };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const flag = /'--?([^'\s]+)'/.exec(reason)?.[1];
     throw usage(reason.split('. ')[0] + didYouMean(flag ?? '', Object.keys(OPTIONS[name])));
   }

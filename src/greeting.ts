@@ -7,13 +7,15 @@ export function greeting(
 ): string {
   const { rest, grpc, admin } = addresses;
   const policy = policies.has('login') ? 'login' : [...policies.keys()][0];
+  // An address that means all of them is none to call.
+  const here = rest.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1');
   const body = JSON.stringify({ policy, key: 'user-1' });
   return `
-  REST    ${rest}   (${rest}/docs)
+  REST    ${rest}   (${here}/docs)
   gRPC    ${grpc.join(', ')}
   admin   ${admin}   (/livez, /readyz, /metrics)
 
-  Try:  curl -s ${rest}/v1/check -H 'content-type: application/json' -d '${body}'
+  Try:  curl -s ${here}/v1/check -H 'content-type: application/json' -d '${body}'
 
 `;
 }

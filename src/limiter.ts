@@ -16,14 +16,14 @@ export type Answer = Decision | Failure | UnknownPolicy | BadRequest;
 
 /** What is counted and logged, once for all transports. */
 export interface Observer {
-  /** A request that cannot be answered as it is. */
-  refused(transport: Transport): void;
+  /** A request that never became a Check. */
+  refused(transport: Transport, why: 'bad-request' | 'unknown-policy'): void;
   /** Every check that has arrived is answered, some time. */
   arrived(): void;
   decided(decision: Decision): void;
   failed(check: Check, failure: Failure): void;
   /** How long the store took, and the whole check; in seconds. */
-  stored(seconds: number): void;
+  storeTook(seconds: number): void;
   answered(transport: Transport, seconds: number): void;
 }
 
@@ -37,6 +37,8 @@ export interface Limiter {
   check(request: CheckRequest | BadRequest, transport: Transport): Promise<Answer>;
 }
 
+const NO_OUTCOME: Failure = { kind: 'failure', reason: 'unexpected', cause: 'no outcome' };
+
 /** One Check to one Decision. */
 export function createLimiter(
   policies: ReadonlyMap<string, Policy>,
@@ -49,7 +51,7 @@ export function createLimiter(
     return { kind: 'unknown-policy', policy: name, near: nearNames(name, policies.keys()) };
   };
 
-  const parse = ({ policy: name, key, cost, id }: CheckRequest) => {
+  const resolve = ({ policy: name, key, cost, id }: CheckRequest) => {
     const found = find(name);
     if (found.kind !== 'policy') return found;
     const { policy } = found;
@@ -61,20 +63,22 @@ export function createLimiter(
     find,
     async check(request, transport) {
       const started = performance.now();
-      const check = request.kind === 'request' ? parse(request) : request;
-      if (check.kind === 'bad-request') observer.refused(transport);
-      if (check.kind !== 'check') return check;
+      const check = request.kind === 'request' ? resolve(request) : request;
+      if (check.kind !== 'check') {
+        observer.refused(transport, check.kind);
+        return check;
+      }
       observer.arrived();
       const asked = performance.now();
       const [outcome] = await store.decide([check]);
       const ended = performance.now();
-      if (outcome === undefined) throw new Error('the store gave no outcome');
-      observer.stored((ended - asked) / 1000);
+      observer.storeTook((ended - asked) / 1000);
       observer.answered(transport, (ended - started) / 1000);
-      if (outcome.kind === 'failure') {
+      if (outcome?.kind !== 'decided') {
         // The place where a policy's failure mode will decide instead.
-        observer.failed(check, outcome);
-        return outcome;
+        const failure = outcome ?? NO_OUTCOME;
+        observer.failed(check, failure);
+        return failure;
       }
       const decision = toDecision(check, outcome.limits);
       observer.decided(decision);
@@ -86,9 +90,11 @@ export function createLimiter(
 /** A cost that every Limit could hold, but that would keep the store busy for too long. */
 function refuseCost({ name, limits }: Policy, cost: number): BadRequest | undefined {
   if (limits.some(({ quota }) => cost > quota)) return undefined;
-  const limit = limits.find(({ rule }) => cost > rule.maxCost);
-  if (limit === undefined) return undefined;
-  const { algorithm, rule } = limit;
-  const message = `wanted at most ${rule.maxCost} under policy ${name}, since ${algorithm} remembers every unit, got ${cost}`;
-  return { kind: 'bad-request', violations: [{ field: 'cost', message }] };
+  for (const { algorithm, decider } of limits) {
+    const { maxCost } = decider;
+    if (maxCost === undefined || cost <= maxCost) continue;
+    const message = `wanted at most ${maxCost} under policy ${name}, since ${algorithm} remembers every unit, got ${cost}`;
+    return { kind: 'bad-request', violations: [{ field: 'cost', message }] };
+  }
+  return undefined;
 }

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HELP, parseCommandLine } from './cli.js';
 import { type Clock, createSystemClock } from './clock.js';
+import { messageOf } from './config/issues.js';
 import { ConfigError } from './config/mistakes.js';
 import { loadPolicies } from './config/policies.js';
-import { loadSettings, type Settings } from './config/settings.js';
+import { loadSettings, type Settings, settingOf } from './config/settings.js';
 import { greeting } from './greeting.js';
 import { createLimiter } from './limiter.js';
 import { runReplay } from './replay/command.js';
@@ -66,7 +67,7 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
     ...metrics.observer,
     failed(check, failure) {
       metrics.observer.failed(check, failure);
-      logFailure(check.key, failure);
+      logFailure(check, failure);
     },
   });
   const onError = (error: unknown): void => log.error({ err: error }, 'a fault of Sluice');
@@ -74,32 +75,44 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
   let listening = false;
   let draining = false;
   let reached = false;
-  const admin = await serveAdmin({
-    ...settings.admin,
-    metrics,
-    readiness() {
-      const { up, detail } = store.health();
-      // Once reached, a store that goes away makes single checks fail and not the whole instance.
-      reached ||= up;
-      return [
-        { name: 'listening', met: listening, detail: listening ? 'REST and gRPC' : 'not yet' },
-        { name: 'store', met: reached, detail },
-        { name: 'staying', met: !draining, detail: draining ? 'shutting down' : 'yes' },
-      ];
-    },
-  });
-  const grpc = await serveGrpc({
-    ...settings.grpc,
-    limiter,
-    onError,
-  });
-  const rest = await serveRest({
-    ...settings.http,
-    limiter,
-    version,
-    onRefused: () => metrics.observer.refused('rest'),
-    onError,
-  });
+  const admin = await listen(
+    'admin',
+    settings.admin,
+    serveAdmin({
+      ...settings.admin,
+      metrics,
+      readiness() {
+        const { up, detail } = store.health();
+        // Once reached, a store that goes away makes single checks fail and not the whole instance.
+        reached ||= up;
+        return [
+          { name: 'listening', met: listening, detail: listening ? 'REST and gRPC' : 'not yet' },
+          { name: 'store', met: reached, detail: up || !reached ? detail : `away now: ${detail}` },
+          { name: 'not shutting down', met: !draining, detail: draining ? 'it is' : 'yes' },
+        ];
+      },
+    }),
+  );
+  const grpc = await listen(
+    'grpc',
+    settings.grpc,
+    serveGrpc({
+      ...settings.grpc,
+      limiter,
+      onError,
+    }),
+  );
+  const rest = await listen(
+    'http',
+    settings.http,
+    serveRest({
+      ...settings.http,
+      limiter,
+      version,
+      onRefused: () => metrics.observer.refused('rest', 'bad-request'),
+      onError,
+    }),
+  );
   listening = true;
   const addresses = { rest: rest.address, grpc: grpc.addresses, admin: admin.address };
   log.info({ version, ...addresses, policies: policies.size }, 'listening');
@@ -116,6 +129,22 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
     await admin.close();
     log.info('stopped');
   };
+}
+
+/** Waits for a server to listen, or says which setting to change. */
+async function listen<T>(
+  group: 'http' | 'grpc' | 'admin',
+  { host, port }: { host: string; port: number },
+  server: Promise<T>,
+): Promise<T> {
+  try {
+    return await server;
+  } catch (error) {
+    const names = ['port', 'host'].map((name) => settingOf([group, name]));
+    const hint = names.map(({ flag, variable }) => `--${flag} or ${variable}`).join(', ');
+    const message = `cannot listen on ${host}:${port}: ${messageOf(error)}; choose another with ${hint}`;
+    throw new ConfigError([{ where: group, path: '', message }]);
+  }
 }
 
 function createStore({ store, memory }: Settings, clock: Clock, log: Logger) {
@@ -148,16 +177,10 @@ function untilSignal(stop: (signal: string) => Promise<void>): void {
 
 /** Mistakes of the operator are told in lines; faults of ours with their stack. */
 function fail(error: unknown): never {
-  const operators = error instanceof ConfigError || isAddressInUse(error);
-  const text = error instanceof Error ? (operators ? error.message : error.stack) : String(error);
+  const plain = error instanceof ConfigError || !(error instanceof Error);
+  const text = plain ? messageOf(error) : error.stack;
   process.stderr.write(`${text}\n`);
   process.exit(1);
-}
-
-function isAddressInUse(error: unknown): boolean {
-  return (
-    error instanceof Error && /EADDRINUSE|EACCES|EADDRNOTAVAIL|No address added/.test(error.message)
-  );
 }
 
 run(process.argv.slice(2)).catch(fail);

@@ -2,7 +2,16 @@
 // Plain JavaScript without dependencies: on a clean clone there are none yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -38,9 +47,45 @@ function run(command, args) {
 /** Does `work` unless `stamp` says that it was done for exactly these inputs. */
 function once(stamp, inputs, work) {
   const wanted = digest(inputs);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  work();
-  writeFileSync(stamp, wanted);
+  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+  if (isDone()) return;
+  // Another process may be at it, in the next terminal.
+  alone(() => {
+    if (isDone()) return;
+    work();
+    writeFileSync(stamp, wanted);
+  });
+}
+
+const lock = at('.sluice-preparing');
+const LOCK_MS = 300_000;
+
+/** Runs `work` while no other process does. A lock that is older than any install is a dead one's. */
+function alone(work) {
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+      if (age > LOCK_MS) rmSync(lock, { recursive: true, force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
+  const unlock = () => rmSync(lock, { recursive: true, force: true });
+  const interrupted = () => process.exit(1);
+  process.once('exit', unlock);
+  process.once('SIGINT', interrupted);
+  process.once('SIGTERM', interrupted);
+  try {
+    work();
+  } finally {
+    unlock();
+    process.off('exit', unlock);
+    process.off('SIGINT', interrupted);
+    process.off('SIGTERM', interrupted);
+  }
 }
 
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -49,7 +94,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-once(at('node_modules', '.sluice-installed'), [at('package.json'), at('package-lock.json')], () => {
+once(at('node_modules', '.sluice-installed'), [at('package-lock.json')], () => {
   console.error('sluice: installing dependencies');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts']);
 });

@@ -13,7 +13,7 @@ export type Verdict =
   | { kind: 'never'; remaining: number; resetAfter: number };
 
 /**
- * A decision rule, written here in TypeScript and in the `.lua` file beside it.
+ * A way to decide, written here in TypeScript and in the `.lua` file beside it.
  *
  * `Spec` is what the YAML says. `Numbers` is what `ask` and `charge` need of it, and nothing else:
  * the same object goes to Lua as JSON. `State` is what is remembered for one key; absent state is
@@ -31,12 +31,14 @@ export interface Algorithm<Spec, Numbers, State> {
   /** What makes the state of a changed Limit unreadable; part of the state key. */
   stateTag(spec: Spec): string;
   /** The length of the window in microseconds, where it has a constant one. */
-  windowLength(spec: Spec): number | undefined;
+  constantPeriod(spec: Spec): number | undefined;
   /** Returns the same object for as long as the numbers are the same. */
   numbers(spec: Spec): (now: number) => Numbers;
 
   /** The latest instant that the state has seen, 0 if it keeps none. */
   time(state: State): number;
+  /** Whether the state has come to mean what no state means, so that it may be forgotten. */
+  isOver(state: State, numbers: Numbers, now: number): boolean;
   /** Decides and writes nothing. */
   ask(state: State | undefined, numbers: Numbers, cost: number, now: number): Verdict;
   /**

@@ -41,7 +41,7 @@ local function read(key)
   return { used = tonumber(used), finish = tonumber(finish), finish_text = finish }
 end
 
--- Time that goes back stays inside the period or before it, so an end is all there is to know.
+-- A clock that goes back stays before the end of the period, which is all that the state knows.
 local function time() return 0 end
 
 local function ask(_, state, numbers, cost, now)

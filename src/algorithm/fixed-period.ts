@@ -76,7 +76,7 @@ export const fixedPeriod: Algorithm<Spec, Numbers, State> = {
     typeof period === 'string' || align === 'clock'
       ? `${period}@${timezone?.name ?? 'UTC'}`
       : String(period),
-  windowLength: ({ period }) => (typeof period === 'string' ? undefined : period),
+  constantPeriod: ({ period }) => (typeof period === 'string' ? undefined : period),
   numbers({ quota, period, align, timezone }) {
     const zone = timezone ?? findZone('UTC');
     if (zone === undefined) throw new Error('UTC is a zone');
@@ -94,8 +94,9 @@ export const fixedPeriod: Algorithm<Spec, Numbers, State> = {
     };
   },
 
-  // Time that goes back stays inside the period or before it, so an end is all there is to know.
+  // A clock that goes back stays before the end of the period, which is all that the state knows.
   time: () => 0,
+  isOver: ({ end }, _numbers, now) => now >= end,
 
   ask(state, numbers, cost, now): Verdict {
     const { used, end } = current(state, numbers, now);

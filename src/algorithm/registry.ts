@@ -5,12 +5,13 @@ import { slidingLog } from './sliding-log.js';
 import { createTable, type Table } from './table.js';
 
 /** An Algorithm with the numbers of one Limit filled in; what the numbers and states are is its own affair. */
-export interface Rule {
+export interface Decider {
   stateTag: string;
+  quota: number;
   /** Microseconds; undefined where windows differ in length. */
-  windowLength: number | undefined;
-  /** Infinite unless each unit of cost is work for the store. */
-  maxCost: number;
+  constantPeriod: number | undefined;
+  /** Set if each unit of cost is work for the store: the largest that one check may bring. */
+  maxCost: number | undefined;
   /** For Lua: plain data, the same object for as long as it is the same. */
   numbers(now: number): object;
   newTable(): Table;
@@ -19,21 +20,22 @@ export interface Rule {
 export interface RegisteredAlgorithm {
   name: string;
   /** Parses the fields of a Limit that are the algorithm's own. */
-  schema: z.ZodType<Rule>;
+  schema: z.ZodType<Decider>;
   /** The names of those fields. */
   fields: readonly string[];
 }
 
-function register<Spec, Numbers extends object, State>(
+function register<Spec extends { quota: number }, Numbers extends object, State>(
   algorithm: Algorithm<Spec, Numbers, State>,
 ): RegisteredAlgorithm {
   const { name } = algorithm;
-  const schema = algorithm.schema.transform((spec): Rule => {
+  const schema = algorithm.schema.transform((spec): Decider => {
     const numbers = algorithm.numbers(spec);
     return {
       stateTag: algorithm.stateTag(spec),
-      windowLength: algorithm.windowLength(spec),
-      maxCost: algorithm.maxCost ?? Number.POSITIVE_INFINITY,
+      quota: spec.quota,
+      constantPeriod: algorithm.constantPeriod(spec),
+      maxCost: algorithm.maxCost,
       numbers,
       newTable: () => createTable(algorithm, numbers),
     };

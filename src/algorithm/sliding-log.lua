@@ -1,7 +1,7 @@
 -- sliding-log: at most `quota` units in any stretch of time as long as `period`. The twin of sliding-log.ts.
 --
--- state key  sorted set, one member a unit: score = instant in microseconds, member = check id, and
---            "<check id>:<unit>" from a check's second unit on
+-- state key  sorted set, one member a unit: score = instant in microseconds, member = check id; from a
+--            check's second unit on "<check id>:<unit>"; of an id that is there already "<member>:<instant>:<serial>"
 -- numbers    quota, period in microseconds
 
 local ALLOW, WAIT, NEVER = 1, 2, 3
@@ -38,8 +38,8 @@ local function ask(key, state, numbers, cost, now)
   return WAIT, free, reset, tonumber(last[2]) + period - now
 end
 
--- A caller may send one check id twice, and each unit has to count all the same. The size of the set
--- makes a name that is nearly always new at once.
+-- A caller may send one check id twice, and each unit has to count all the same, under a name of its own.
+-- The size of the set is a serial that is seldom taken.
 local function add(key, now, member)
   local name, serial = member, nil
   while redis.call('ZADD', key, 'NX', text(now), name) == 0 do

@@ -35,10 +35,11 @@ export const slidingLog: Algorithm<Spec, Spec, State> = {
   schema,
   // Entries are bare instants, readable under any quota and period.
   stateTag: () => '',
-  windowLength: ({ period }) => period,
+  constantPeriod: ({ period }) => period,
   numbers: (spec) => () => spec,
 
   time: (state) => state.times[state.times.length - 1] ?? 0,
+  isOver: (state, { period }, now) => slidingLog.time(state) <= now - period,
 
   ask(state, { quota, period }, cost, now): Verdict {
     const times = state?.times ?? [];
@@ -64,8 +65,8 @@ export const slidingLog: Algorithm<Spec, Spec, State> = {
   charge(state, { quota, period }, cost, now): State {
     const kept = state ?? { times: [], start: 0 };
     kept.start = firstLive(kept, now - period);
-    // A denied attempt can be larger than what is free; older entries than the newest `quota` never matter.
     for (let unit = Math.min(cost, quota); unit > 0; unit--) kept.times.push(now);
+    // A denied attempt can be larger than what is free; older entries than the newest `quota` never matter.
     kept.start = Math.max(kept.start, kept.times.length - quota);
     if (kept.start > 32 && kept.start * 2 > kept.times.length) {
       kept.times.splice(0, kept.start);

@@ -6,6 +6,8 @@ export interface Table {
   has(key: string): boolean;
   ask(key: string, cost: number, now: number): Verdict;
   charge(key: string, cost: number, now: number): void;
+  /** Whether the key has no state that matters. */
+  isOver(key: string, now: number): boolean;
   delete(key: string): void;
   /** Goes through the keys, one a call, again and again; undefined once at the end of each round. */
   nextKey(): string | undefined;
@@ -38,6 +40,11 @@ export function createTable<Spec, Numbers, State>(
       const settled = settle(state, now);
       const kept = algorithm.charge(state, numbersAt(settled), cost, settled);
       if (kept !== state) states.set(key, kept);
+    },
+    isOver(key, now) {
+      const state = states.get(key);
+      const settled = settle(state, now);
+      return state === undefined || algorithm.isOver(state, numbersAt(settled), settled);
     },
     delete(key) {
       states.delete(key);

@@ -3,20 +3,34 @@ import { didYouMean } from './near.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** A zod issue as paths with sentences: several where one issue names several unknown fields. */
-export function explainIssue(
-  issue: Issue,
-  value: unknown,
-  fields: readonly string[],
-): { path: PropertyKey[]; message: string }[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      path: [...issue.path, key],
-      message: `unknown field${didYouMean(key, fields)}; wanted one of ${fields.join(', ')}`,
-    }));
-  }
-  const given = value === undefined ? 'nothing given' : `got ${show(value)}`;
-  return [{ path: [...issue.path], message: `${wanted(issue)}, ${given}` }];
+export interface Explained {
+  path: PropertyKey[];
+  message: string;
+}
+
+/**
+ * What zod found wrong with `data`, in sentences: what was wanted, what was given. `fieldsAt` a path
+ * are the names that could have been meant by an unknown one.
+ */
+export function explainIssues(
+  { issues }: z.ZodError,
+  data: unknown,
+  fieldsAt: (path: readonly PropertyKey[]) => readonly string[],
+): Explained[] {
+  return issues.flatMap((issue): Explained[] => {
+    if (issue.code === 'unrecognized_keys') {
+      const fields = fieldsAt(issue.path);
+      return issue.keys.map((key) => ({
+        path: [...issue.path, key],
+        message: `unknown field${didYouMean(key, fields)}; wanted one of ${fields.join(', ')}`,
+      }));
+    }
+    const value = valueAt(data, issue.path);
+    const given = value === undefined ? 'nothing given' : `got ${show(value)}`;
+    const near =
+      issue.code === 'invalid_value' ? didYouMean(String(value), issue.values.map(String)) : '';
+    return [{ path: [...issue.path], message: `${wanted(issue)}, ${given}${near}` }];
+  });
 }
 
 function wanted(issue: Issue): string {
@@ -51,7 +65,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** A given value in few characters. */
-export function show(value: unknown): string {
+function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }
@@ -63,4 +77,9 @@ export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
     if (typeof value === 'object' && value !== null) return Reflect.get(value, part);
     return undefined;
   }, root);
+}
+
+/** The words of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

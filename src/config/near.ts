@@ -23,6 +23,10 @@ export function nearNames(name: string, names: Iterable<string>): string[] {
 
 /** ` (did you mean x or y?)`, or nothing. */
 export function didYouMean(name: string, names: Iterable<string>): string {
-  const near = nearNames(name, names);
+  return orNear(nearNames(name, names));
+}
+
+/** The same of names that were found before. */
+export function orNear(near: readonly string[]): string {
   return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
 }

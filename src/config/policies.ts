@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { algorithms } from '../algorithm/registry.js';
 import type { Limit, Policy } from '../check.js';
-import { explainIssue, valueAt } from './issues.js';
+import { explainIssues, messageOf, valueAt } from './issues.js';
 import { ConfigError, type Mistake } from './mistakes.js';
 import { readYamlFile, type YamlFile } from './yaml-file.js';
 
@@ -26,13 +26,8 @@ const limitSchema = z.object({
   algorithm: z.enum(algorithms.map((algorithm) => algorithm.name)),
   countDenied: z.boolean().default(false),
 });
-/** What stands in the YAML, to be shown again; the algorithm's schema has checked it. */
-const shownSchema = z.object({
-  quota: z.number(),
-  period: z.string(),
-  align: z.enum(['first-check', 'clock']).optional(),
-  timezone: z.string().optional(),
-});
+/** An algorithm's fields as they stand in the YAML, to be shown again; its own schema has checked them. */
+const shownSchema = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 const COMMON_FIELDS = Object.keys(limitSchema.shape);
 
 /**
@@ -80,23 +75,18 @@ function policyFiles(path: string): string[] {
     const files = readdirSync(path).filter((file) => /\.ya?ml$/.test(file));
     if (files.length > 0) return files.sort().map((file) => join(path, file));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([{ where: path, path: '', message: `cannot read policies: ${reason}` }]);
+    const message = `cannot read policies: ${messageOf(error)}`;
+    throw new ConfigError([{ where: path, path: '', message }]);
   }
   const message = 'no policies: wanted a folder with .yaml or .yml files';
   throw new ConfigError([{ where: path, path: '', message }]);
 }
 
 function policiesOf(yaml: YamlFile, mistakes: Mistake[]): [string, unknown][] {
-  const parsed = fileSchema.safeParse(yaml.data);
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const fields = Object.keys(fileSchema.shape);
-      for (const { path, message } of explainIssue(issue, valueAt(yaml.data, issue.path), fields)) {
-        mistakes.push(yaml.mistake(path, message));
-      }
-    }
-  }
+  parse(fileSchema, yaml.data, Object.keys(fileSchema.shape), (path, message) =>
+    mistakes.push(yaml.mistake(path, message)),
+  );
+  // What is right about a file that is wrong elsewhere is looked at all the same.
   const policies = valueAt(yaml.data, ['policies']);
   return typeof policies === 'object' && policies !== null ? Object.entries(policies) : [];
 }
@@ -136,14 +126,15 @@ function parseLimit(policyName: string, data: unknown, report: Report): Limit | 
   const own = Object.fromEntries(
     Object.entries(data).filter(([field]) => !COMMON_FIELDS.includes(field)),
   );
-  const rule = parse(algorithm.schema, own, [...COMMON_FIELDS, ...algorithm.fields], report);
-  if (common === undefined || rule === undefined) return undefined;
+  const decider = parse(algorithm.schema, own, [...COMMON_FIELDS, ...algorithm.fields], report);
+  if (common === undefined || decider === undefined) return undefined;
   return {
-    ...shownSchema.parse(own),
     name: common.name ?? policyName,
     algorithm: algorithm.name,
+    quota: decider.quota,
     countDenied: common.countDenied,
-    rule,
+    shown: shownSchema.parse(own),
+    decider,
   };
 }
 
@@ -156,10 +147,7 @@ function parse<T>(
 ): T | undefined {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    for (const { path, message } of explainIssue(issue, valueAt(data, issue.path), fields)) {
-      report(path, message);
-    }
-  }
+  for (const { path, message } of explainIssues(parsed.error, data, () => fields))
+    report(path, message);
   return undefined;
 }

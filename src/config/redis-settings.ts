@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { messageOf } from './issues.js';
 
 /** Where Redis is and how to speak with it, whatever way it was written down. */
 export interface RedisSettings {
@@ -21,7 +22,7 @@ const pemFile = z.string().transform((file, context) => {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     context.addIssue({ code: 'custom', message: `wanted a PEM file (${reason})` });
     return z.NEVER;
   }

@@ -83,6 +83,13 @@ export interface Setting {
 /** All settings there are, from the schema itself. */
 export const settingList: readonly Setting[] = listSettings(settingsSchema, []);
 
+/** The setting at a path. */
+export function settingOf(path: readonly string[]): Setting {
+  const found = settingList.find((setting) => setting.path.join('.') === path.join('.'));
+  if (found === undefined) throw new Error(`no setting ${path.join('.')}`);
+  return found;
+}
+
 function listSettings(group: z.ZodObject, path: string[]): Setting[] {
   return Object.entries(group.shape).flatMap(([name, field]): Setting[] => {
     const here = [...path, name];

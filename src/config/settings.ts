@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { explainIssue, valueAt } from './issues.js';
+import { explainIssues, valueAt } from './issues.js';
 import { ConfigError, type Mistake } from './mistakes.js';
 import { didYouMean } from './near.js';
 import { resolveRedis } from './redis-settings.js';
@@ -7,7 +7,7 @@ import { type Setting, type Settings, settingList, settingsSchema } from './sett
 import { readYamlFile, type YamlFile } from './yaml-file.js';
 
 export type { RedisSettings } from './redis-settings.js';
-export { type Settings, settingList } from './settings-schema.js';
+export { type Settings, settingList, settingOf } from './settings-schema.js';
 
 const DEFAULT_FILE = 'config/sluice.yaml';
 
@@ -41,19 +41,15 @@ export function loadSettings(flags: Flags, environment: NodeJS.ProcessEnv = proc
 
   const report = (path: readonly PropertyKey[], message: string): void => {
     const origin = origins.get(path.join('.'));
-    mistakes.push(
-      origin === undefined && file !== undefined
-        ? file.mistake(path, message)
-        : { where: origin ?? '', path: origin === undefined ? path.join('.') : '', message },
-    );
+    if (origin !== undefined) mistakes.push({ where: origin, path: '', message });
+    else if (file !== undefined && valueAt(file.data, path) !== undefined) {
+      mistakes.push(file.mistake(path, message));
+    } else mistakes.push({ where: '', path: path.join('.'), message });
   };
   const parsed = settingsSchema.safeParse(data);
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const value = isSecret(issue.path) ? '(hidden)' : valueAt(data, issue.path);
-      for (const found of explainIssue(issue, value, fieldsAt(issue.path))) {
-        report(found.path, found.message);
-      }
+    for (const { path, message } of explainIssues(parsed.error, hideSecrets(data), fieldsAt)) {
+      report(path, message);
     }
     throw new ConfigError(mistakes);
   }
@@ -120,8 +116,11 @@ function readText({ kind }: Setting, text: string): unknown {
   return text;
 }
 
-function isSecret(path: readonly PropertyKey[]): boolean {
-  return path.some((part) => /password|url/i.test(String(part)));
+/** A copy that may be shown. */
+function hideSecrets(data: Record<string, unknown>): unknown {
+  return JSON.parse(JSON.stringify(data), (name, value: unknown) =>
+    /password|url/i.test(name) ? '(hidden)' : value,
+  );
 }
 
 function fieldsAt(path: readonly PropertyKey[]): string[] {

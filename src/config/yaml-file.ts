@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { messageOf } from './issues.js';
 import { ConfigError, formatPath, type Mistake } from './mistakes.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -19,7 +20,7 @@ export function readYamlFile(name: string): YamlFile {
     if (size > MAX_BYTES) throw new Error(`${size} bytes, wanted at most ${MAX_BYTES}`);
     text = readFileSync(name, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new ConfigError([{ where: name, path: '', message: `cannot read it: ${reason}` }]);
   }
   return parseYaml(name, text);
@@ -68,7 +69,7 @@ export function parseYaml(name: string, text: string): YamlFile {
   try {
     data = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new ConfigError([{ where: name, path: '', message: reason }]);
   }
   return {

@@ -1,6 +1,16 @@
 -- The shell around the algorithms: decides a batch of checks, each its own atomic step over all of its
 -- Limits. The twin of decide-in-memory.ts. `algorithms` has what makes each of algorithm/*.lua, by name.
 --
+-- An algorithm is a table of four functions; times are microseconds:
+--   read(key)                     the state of a key, or nil
+--   time(state)                   the latest instant that it has seen, 0 if it keeps none
+--   ask(key, state, numbers, cost, now)
+--                                 kind, remaining, resetAfter, retryAfter; writes nothing. kind is 1 allow
+--                                 (numbers as after the charge), 2 wait, 3 never; retryAfter is 0 unless it is 2
+--   charge(key, state, numbers, cost, now, lag, grace, id)
+--                                 counts cost and sets a TTL: `now` is `lag` ahead of this server's clock if that has
+--                                 stepped back, and state keys outlive their meaning by `grace` milliseconds
+--
 -- KEYS     the state keys of the first check's Limits, then those of the second's, and so on
 -- ARGV[1]  now in microseconds, or empty to read the clock of this server
 -- ARGV[2]  milliseconds that state keys outlive their meaning by

@@ -29,6 +29,7 @@ const MAX_WAITING = 20_000;
 
 const TIMEOUT: Failure = { kind: 'failure', reason: 'timeout', cause: 'no answer in time' };
 const OVERLOADED: Failure = { kind: 'failure', reason: 'overloaded', cause: 'too many wait' };
+const LOST: Failure = { kind: 'failure', reason: 'unexpected', cause: 'no outcome for the check' };
 const CLOSED: Failure = { kind: 'failure', reason: 'closed', cause: 'shutting down' };
 
 interface Pending {
@@ -57,15 +58,15 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
     send(batch.map(({ check }) => check)).then((outcomes) => {
       underWay = [];
       if (waiting.length > 0) depart();
-      for (const [i, pending] of batch.entries()) answer(pending, outcomes[i] ?? TIMEOUT);
+      for (const [i, pending] of batch.entries()) answer(pending, outcomes[i] ?? LOST);
     });
   };
 
   const expire = (): void => {
     timer = undefined;
     const now = performance.now();
-    const late = waiting.findIndex(({ deadline }) => deadline > now);
-    const expired = waiting.splice(0, late === -1 ? waiting.length : late);
+    const onTime = waiting.findIndex(({ deadline }) => deadline > now);
+    const expired = waiting.splice(0, onTime === -1 ? waiting.length : onTime);
     for (const pending of [...underWay.filter(({ deadline }) => deadline <= now), ...expired]) {
       answer(pending, TIMEOUT);
     }
@@ -101,10 +102,11 @@ function batchSize(waiting: readonly Pending[]): number {
   return size;
 }
 
-/** Cost is work for Redis only where each unit is remembered by itself. */
+/** Cost is work for Redis where each unit is remembered by itself. */
 function unitsOf({ cost, policy }: Check): number {
-  if (cost <= 1) return 1;
-  return policy.limits.some(({ rule }) => cost <= rule.maxCost && rule.maxCost !== Infinity)
-    ? cost
-    : 1;
+  if (cost <= 1) return policy.limits.length;
+  return policy.limits.reduce(
+    (sum, { decider }) => sum + (decider.maxCost === undefined ? 1 : cost),
+    0,
+  );
 }

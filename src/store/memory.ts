@@ -31,7 +31,7 @@ export function createMemoryStore(options: { clock: Clock; maxKeys: number }): M
   const tableOf = (limit: Limit): Table => {
     const known = tables.get(limit);
     if (known !== undefined) return known;
-    const table = limit.rule.newTable();
+    const table = limit.decider.newTable();
     tables.set(limit, table);
     return table;
   };
@@ -62,18 +62,18 @@ export function createMemoryStore(options: { clock: Clock; maxKeys: number }): M
   };
 
   const makeRoom = (now: number): void => {
-    let victim: { table: Table; key: string; remaining: number } | undefined;
+    let victim: { table: Table; key: string; share: number } | undefined;
     for (let seen = 0; seen < SAMPLE; seen++) {
       // The end of a round is not the end of the sample.
       const candidate = nextKey() ?? nextKey();
       if (candidate === undefined) break;
       const { table, key, quota } = candidate;
-      const remaining = table.ask(key, 0, now).remaining / quota;
-      if (remaining === 1) {
+      const share = table.ask(key, 0, now).remaining / quota;
+      if (table.isOver(key, now)) {
         remove(table, key);
         return;
       }
-      if (victim === undefined || remaining > victim.remaining) victim = { table, key, remaining };
+      if (victim === undefined || share > victim.share) victim = { table, key, share };
     }
     if (victim === undefined) return;
     remove(victim.table, victim.key);
@@ -97,8 +97,8 @@ export function createMemoryStore(options: { clock: Clock; maxKeys: number }): M
     for (let seen = Math.min(keys, SWEEP_KEYS); seen > 0; seen--) {
       const candidate = nextKey();
       if (candidate === undefined) continue;
-      const { table, key, quota } = candidate;
-      if (table.ask(key, 0, now).remaining === quota) remove(table, key);
+      const { table, key } = candidate;
+      if (table.isOver(key, now)) remove(table, key);
     }
   }, SWEEP_INTERVAL_MS);
   sweep.unref();

@@ -3,16 +3,14 @@ import { Cluster } from 'ioredis';
 import {
   asError,
   commonOptions,
-  explain,
   isNoScript,
   type Link,
   type LinkOptions,
   type Reply,
   retryDelay,
-  where,
+  watchHealth,
 } from './redis-link.js';
 import type { ScriptCall } from './script.js';
-import type { Health } from './store.js';
 
 /** Errors that Redis gives before it runs anything; the call may go to the right node then. */
 const REDIRECTS = /^(?:MOVED|ASK|TRYAGAIN) |same slots allocation group/;
@@ -34,17 +32,7 @@ export function createClusterLink({ settings, script, onHealth }: LinkOptions): 
     // With TLS a name is what certificates are checked against.
     ...(settings.tls === undefined ? {} : { dnsLookup: (name, callback) => callback(null, name) }),
   });
-  let problem = 'not connected yet';
-  const health = (): Health => {
-    const up = cluster.status === 'ready';
-    return { up, detail: up ? `connected to ${where(settings)}` : problem };
-  };
-  cluster.on('ready', () => onHealth(health()));
-  cluster.on('error', (error: Error) => {
-    problem = explain(error, settings);
-    onHealth(health());
-  });
-  cluster.on('close', () => onHealth(health()));
+  const health = watchHealth(cluster, settings, onHealth);
 
   /** Follows redirects, and brings the script where it is missing. */
   const runAgain = async ({ keys, args }: ScriptCall, because: Error): Promise<Reply> => {
@@ -80,10 +68,6 @@ export function createClusterLink({ settings, script, onHealth }: LinkOptions): 
       return { node: cluster.slots[group]?.[0] ?? '', group };
     },
     async run(calls) {
-      // ioredis would keep a pipeline until the Cluster is there, and charge what was given up long ago.
-      if (cluster.status !== 'ready') {
-        return calls.map(() => ({ error: new Error(`the Cluster isn't ready: ${problem}`) }));
-      }
       const replies = await runAll(calls);
       return Promise.all(
         replies.map((reply, i) => {

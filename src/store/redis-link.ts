@@ -1,4 +1,4 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import { type Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from '../config/settings.js';
 import type { Script, ScriptCall } from './script.js';
 import type { Health } from './store.js';
@@ -15,7 +15,7 @@ export interface Link {
   route?(key: string): { node: string; group: number };
   /** Runs the script once for each call, on the node that has their keys. Never rejects. */
   run(calls: readonly ScriptCall[]): Promise<Reply[]>;
-  /** Called with the text of a refusal to write: the node is no primary any more. */
+  /** To be told when a node refuses to write: it is no primary any more. */
   demoted(): void;
   health(): Health;
   close(): Promise<void>;
@@ -54,6 +54,27 @@ export function retryDelay(times: number): number {
   return Math.min(25 * 2 ** Math.min(times, 7), 2000) * (0.75 + Math.random() / 2);
 }
 
+/** Keeps the last thing that went wrong, for whoever asks while the connection is away. */
+export function watchHealth(
+  client: Redis | Cluster,
+  settings: RedisSettings,
+  onHealth: LinkOptions['onHealth'],
+): () => Health {
+  let problem = 'not connected yet';
+  const health = (): Health => {
+    const up = client.status === 'ready';
+    return { up, detail: up ? `connected to ${where(settings)}` : problem };
+  };
+  const tell = (): void => onHealth(health());
+  client.on('ready', tell);
+  client.on('close', tell);
+  client.on('error', (error: Error) => {
+    problem = explain(error, settings);
+    tell();
+  });
+  return health;
+}
+
 /** One Redis, or the primary that a group of Sentinels names. */
 export function createSingleLink({ settings, script, onHealth }: LinkOptions): Link {
   const client = new Redis({
@@ -62,17 +83,7 @@ export function createSingleLink({ settings, script, onHealth }: LinkOptions): L
     db: settings.database,
     retryStrategy: retryDelay,
   });
-  let problem = 'not connected yet';
-  const detail = (): string =>
-    client.status === 'ready' ? `connected to ${where(settings)}` : problem;
-  const health = (): Health => ({ up: client.status === 'ready', detail: detail() });
-
-  client.on('ready', () => onHealth(health()));
-  client.on('error', (error: Error) => {
-    problem = explain(error, settings);
-    onHealth(health());
-  });
-  client.on('close', () => onHealth(health()));
+  const health = watchHealth(client, settings, onHealth);
 
   const runOne = async ({ keys, args }: ScriptCall): Promise<Reply> => {
     try {
@@ -111,7 +122,7 @@ function address({ mode, nodes, sentinel }: RedisSettings) {
   return node;
 }
 
-export function where({ mode, nodes, sentinel }: RedisSettings): string {
+function where({ mode, nodes, sentinel }: RedisSettings): string {
   const list = nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
   if (mode === 'single') return `Redis at ${list}`;
   return mode === 'cluster'
@@ -128,7 +139,7 @@ export function asError(error: unknown): Error {
 }
 
 /** What a connection error means for the settings, where it means something. */
-export function explain(error: Error, settings: RedisSettings): string {
+function explain(error: Error, settings: RedisSettings): string {
   const last = 'lastNodeError' in error ? error.lastNodeError : undefined;
   const text = last instanceof Error ? last.message : error.message;
   const reason = text.includes('cluster support disabled')

@@ -43,9 +43,12 @@ export function createRedisStore(options: RedisStoreOptions): Store {
     }
     return lane;
   };
-  const only = link.route === undefined ? laneOf('') : undefined;
-  const decide = (check: Check): Promise<Outcome> =>
-    (only ?? laneOf(link.route?.(codec.firstKey(check)).node ?? '')).decide(check);
+  const { route } = link;
+  const only = laneOf('');
+  const decide =
+    route === undefined
+      ? only.decide
+      : (check: Check) => laneOf(route(codec.firstKey(check)).node).decide(check);
 
   return {
     decide: (checks) => Promise.all(checks.map(decide)),
@@ -60,6 +63,9 @@ export function createRedisStore(options: RedisStoreOptions): Store {
 type Codec = ReturnType<typeof createCodec>;
 
 async function sendBatch(link: Link, codec: Codec, checks: readonly Check[]): Promise<Outcome[]> {
+  // ioredis would keep a pipeline until a Cluster is there, and charge what was given up long ago.
+  const { up, detail } = link.health();
+  if (!up) return checks.map(() => failureOf(`Connection is closed: ${detail}`));
   const outcomes =
     link.route === undefined
       ? await sendTogether(link, codec, [checks])

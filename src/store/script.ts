@@ -22,6 +22,9 @@ export function loadScript(read = (path: URL) => readFileSync(path, 'utf8')): Sc
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
 
+/** As check.lua has them. */
+const KIND = { allow: 1, wait: 2 };
+
 /** What a policy brings to every batch that it is in. */
 interface Prepared {
   keys: KeyTemplate;
@@ -55,26 +58,30 @@ export interface CodecOptions {
 export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions): Codec {
   const known = new WeakMap<Policy, Prepared>();
 
-  const prepare = (policy: Policy, time: number): Prepared => {
+  const prepare = (policy: Policy): Prepared => {
     let prepared = known.get(policy);
     if (prepared === undefined) {
       prepared = { keys: keyTemplate(prefix, policy), numbers: [], json: '' };
       known.set(policy, prepared);
     }
-    // Numbers change only where a calendar turns over.
+    return prepared;
+  };
+
+  /** A policy's numbers as JSON; they change only where a calendar turns over. */
+  const numbersOf = (policy: Policy, prepared: Prepared, time: number): string => {
     let changed = false;
     for (const [i, limit] of policy.limits.entries()) {
-      const numbers = limit.rule.numbers(time);
+      const numbers = limit.decider.numbers(time);
       if (prepared.numbers[i] !== numbers) changed = true;
       prepared.numbers[i] = numbers;
     }
     if (changed) prepared.json = JSON.stringify(policy.limits.map(toLua(prepared.numbers)));
-    return prepared;
+    return prepared.json;
   };
 
   return {
     firstKey: (check) => {
-      const { head, tails } = prepare(check.policy, now()).keys;
+      const { head, tails } = prepare(check.policy).keys;
       return head + encodeKey(check.key) + tails[0];
     },
 
@@ -85,10 +92,10 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
       const indexes = new Map<Policy, number>();
       const policies: string[] = [];
       for (const { policy, key, cost, id } of checks) {
-        const prepared = prepare(policy, time);
+        const prepared = prepare(policy);
         let index = indexes.get(policy);
         if (index === undefined) {
-          index = policies.push(prepared.json);
+          index = policies.push(numbersOf(policy, prepared, time));
           indexes.set(policy, index);
         }
         const { head, tails } = prepared.keys;
@@ -118,8 +125,8 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
         next();
         const limits = policy.limits.map((limit): LimitDecision => {
           const [kind, remaining, resetAfter, retryAfter] = [next(), next(), next(), next()];
-          const decision = { limit, allowed: kind === 1, remaining, resetAfter };
-          return kind === 2 ? { ...decision, retryAfter } : decision;
+          const decision = { limit, allowed: kind === KIND.allow, remaining, resetAfter };
+          return kind === KIND.wait ? { ...decision, retryAfter } : decision;
         });
         return { kind: 'decided', limits };
       });

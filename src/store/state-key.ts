@@ -34,7 +34,7 @@ export function keyTemplate(prefix: string, policy: Policy): KeyTemplate {
 }
 
 /** A Limit's name, its algorithm, and whatever else makes old state unreadable once it changes. */
-function limitId({ name, algorithm, rule }: Limit): string {
-  const parts = [name, algorithm, rule.stateTag].filter((part) => part !== '');
+function limitId({ name, algorithm, decider }: Limit): string {
+  const parts = [name, algorithm, decider.stateTag].filter((part) => part !== '');
   return parts.map((part) => encodeURIComponent(part)).join(':');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
-import type { Failure, FailureReason } from '../check.js';
+import type { Check, Failure, FailureReason } from '../check.js';
 import type { Settings } from '../config/settings.js';
 
 export type { Logger } from 'pino';
@@ -29,7 +29,7 @@ const QUIET_MS = 10_000;
 export function createFailureLog(log: Logger, keys: Settings['log']['keys']) {
   const show = keyForLog(keys);
   const quiet = new Map<FailureReason, { until: number; count: number }>();
-  return (key: string, { reason, cause }: Failure): void => {
+  return ({ id, policy, key }: Check, { reason, cause }: Failure): void => {
     const now = performance.now();
     const last = quiet.get(reason);
     if (last !== undefined && now < last.until) {
@@ -38,6 +38,7 @@ export function createFailureLog(log: Logger, keys: Settings['log']['keys']) {
     }
     const before = last?.count ?? 0;
     quiet.set(reason, { until: now + QUIET_MS, count: 0 });
-    log.warn({ reason, cause, key: show(key), before }, 'no decision could be made');
+    const about = { policy: policy.name, key: show(key), checkId: id };
+    log.warn({ reason, cause, ...about, before }, 'no decision could be made');
   };
 }

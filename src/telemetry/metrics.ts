@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { CODES, type Code, type FailureReason, type Policy } from '../check.js';
+import { type Code, FAILURE_REASONS, type FailureReason, type Policy } from '../check.js';
 import type { Observer, Transport } from '../limiter.js';
 import type { Health } from '../store/store.js';
 import { createHistogram, type Series } from './histogram.js';
@@ -8,19 +8,6 @@ import { createHistogram, type Series } from './histogram.js';
 const BUCKETS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1,
 ];
-
-const REASONS = {
-  timeout: 0,
-  unavailable: 0,
-  overloaded: 0,
-  refused: 0,
-  out_of_memory: 0,
-  denied_access: 0,
-  bad_state: 0,
-  clock: 0,
-  closed: 0,
-  unexpected: 0,
-} satisfies Record<FailureReason, number>;
 
 export interface MetricsOptions {
   policies: ReadonlyMap<string, Policy>;
@@ -54,9 +41,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const counts = new Map(
     [...policies.keys()].map((name) => [name, { codes: noCodes(), peeks: 0, cost: 0 }]),
   );
-  const errors = { ...REASONS };
+  const errors = new Map<FailureReason, number>(FAILURE_REASONS.map((reason) => [reason, 0]));
   let inFlight = 0;
-  const refusals: Record<Transport, number> = { rest: 0, grpc: 0 };
+  const badRequests: Record<Transport, number> = { rest: 0, grpc: 0 };
+  const unknownPolicies: Record<Transport, number> = { rest: 0, grpc: 0 };
 
   const counter = (name: string, help: string, labelNames: string[], rows: () => Row[]): Counter =>
     new Counter({
@@ -87,7 +75,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ['policy', 'code'],
     () =>
       [...counts].flatMap(([policy, { codes }]) =>
-        Object.keys(CODES).map((code): Row => [{ policy, code }, Reflect.get(codes, code)]),
+        Object.entries(codes).map(([code, value]): Row => [{ policy, code }, value]),
       ),
   );
   counter('sluice_peeks_total', 'Checks of cost 0, which charge nothing.', ['policy'], () =>
@@ -97,10 +85,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     [...counts].map(([policy, { cost }]): Row => [{ policy }, cost]),
   );
   counter('sluice_store_errors_total', 'Checks that the store could not decide.', ['reason'], () =>
-    Object.entries(errors).map(([reason, value]): Row => [{ reason }, value]),
+    [...errors].map(([reason, value]): Row => [{ reason }, value]),
   );
   counter('sluice_bad_requests_total', 'Requests refused as malformed.', ['transport'], () =>
-    Object.entries(refusals).map(([transport, value]): Row => [{ transport }, value]),
+    Object.entries(badRequests).map(([transport, value]): Row => [{ transport }, value]),
+  );
+  counter(
+    'sluice_unknown_policies_total',
+    'Requests that named a policy which does not exist.',
+    ['transport'],
+    () => Object.entries(unknownPolicies).map(([transport, value]): Row => [{ transport }, value]),
   );
   gauge('sluice_store_up', '1 if the store can be reached.', () => (health().up ? 1 : 0));
   gauge('sluice_checks_in_flight', 'Checks that wait for the store.', () => inFlight);
@@ -132,14 +126,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
     'From a check to the answer of the store, waiting for its batch included.',
     BUCKETS,
   );
-  const stored = storeSeconds.series();
 
   return {
     contentType: registry.contentType,
     text: async () => (await registry.metrics()) + checkSeconds.text() + storeSeconds.text(),
     observer: {
-      refused: (transport) => {
-        refusals[transport]++;
+      refused(transport, why) {
+        if (why === 'bad-request') badRequests[transport]++;
+        else unknownPolicies[transport]++;
       },
       arrived: () => {
         inFlight++;
@@ -154,9 +148,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       failed({ policy }, { reason }) {
         const count = counts.get(policy.name);
         if (count !== undefined) count.codes.UNKNOWN++;
-        errors[reason]++;
+        errors.set(reason, (errors.get(reason) ?? 0) + 1);
       },
-      stored: stored.observe,
+      storeTook: storeSeconds.series().observe,
       answered(transport, seconds) {
         inFlight--;
         answered[transport].observe(seconds);

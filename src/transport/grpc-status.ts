@@ -1,7 +1,13 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import type { BadRequest, Failure, UnknownPolicy } from '../check.js';
-import { badRequestText, failureText, INTERNAL_TEXT, REASONS, unknownPolicyText } from './wire.js';
+import {
+  badRequestText,
+  ERROR_NAMES,
+  failureText,
+  INTERNAL_TEXT,
+  unknownPolicyText,
+} from './error-text.js';
 
 /** An error with google.rpc.Status in its trailers: every one carries an ErrorInfo. */
 interface GrpcError {
@@ -56,14 +62,14 @@ export function statusOf(answer: BadRequest | UnknownPolicy | Failure): GrpcErro
         field,
         description: message,
       }));
-      const info = { reason: REASONS.badRequest };
+      const info = { reason: ERROR_NAMES.badRequest };
       return grpcError(status.INVALID_ARGUMENT, badRequestText(answer), info, [
         any('BadRequest', { fieldViolations }),
       ]);
     }
     case 'unknown-policy': {
       const description = unknownPolicyText(answer);
-      return grpcError(status.NOT_FOUND, description, { reason: REASONS.unknownPolicy }, [
+      return grpcError(status.NOT_FOUND, description, { reason: ERROR_NAMES.unknownPolicy }, [
         any('ResourceInfo', { resourceType: 'policy', resourceName: answer.policy, description }),
       ]);
     }
@@ -75,5 +81,5 @@ export function statusOf(answer: BadRequest | UnknownPolicy | Failure): GrpcErro
 }
 
 export function internalStatus(): GrpcError {
-  return grpcError(status.INTERNAL, INTERNAL_TEXT, { reason: REASONS.internal });
+  return grpcError(status.INTERNAL, INTERNAL_TEXT, { reason: ERROR_NAMES.internal });
 }

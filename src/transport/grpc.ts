@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import {
   Server as GrpcServer,
   type Metadata,
@@ -15,8 +16,9 @@ import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
 import { type BadRequest, type CheckRequest, CODES } from '../check.js';
 import type { Limiter } from '../limiter.js';
+import { policyToWire, toWire } from './answer.js';
 import { internalStatus, statusOf } from './grpc-status.js';
-import { MAX_REQUEST_BYTES, parseCheck, parsePeek, policyToWire, toWire } from './wire.js';
+import { MAX_REQUEST_BYTES, parseCheck, parsePeek, parsePolicyName } from './request.js';
 
 export interface GrpcOptions {
   limiter: Limiter;
@@ -42,7 +44,7 @@ const MINUTE = 60_000;
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   const { limiter, socket } = options;
   const definition = loadSync('sluice/v1/rate_limit.proto', {
-    includeDirs: [new URL('../../proto', import.meta.url).pathname],
+    includeDirs: [fileURLToPath(new URL('../../proto', import.meta.url))],
     // 2^53 and above become numbers that are refused, however they round.
     longs: Number,
   });
@@ -82,10 +84,11 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
 
   server.addService(service, {
     Check: unary((request) => decide(parseCheck(request))),
-    Peek: unary((request) => decide(parsePeek({ policy: '', key: '', ...request }))),
+    Peek: unary((request) => decide(parsePeek(request))),
     ListPolicies: unary(() => ({ policies: [...limiter.policies.values()].map(policyToWire) })),
-    GetPolicy: unary(({ policy }) => {
-      const found = limiter.find(String(policy ?? ''));
+    GetPolicy: unary((request) => {
+      const asked = parsePolicyName(request);
+      const found = asked.kind === 'named' ? limiter.find(asked.policy) : asked;
       if (found.kind !== 'policy') throw statusOf(found);
       return { policy: policyToWire(found.policy) };
     }),

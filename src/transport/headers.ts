@@ -35,10 +35,10 @@ const policyHeaders = new WeakMap<Policy, string>();
 function policyHeader(policy: Policy): string {
   const known = policyHeaders.get(policy);
   if (known !== undefined) return known;
-  const items = policy.limits.map(({ name, quota, rule: { windowLength } }) => {
+  const items = policy.limits.map(({ name, quota, decider: { constantPeriod } }) => {
     const q = `"${name}";q=${Math.min(quota, MAX_INTEGER)}`;
-    const whole = windowLength !== undefined && windowLength % SECOND === 0;
-    return whole ? `${q};w=${windowLength / SECOND}` : q;
+    const whole = constantPeriod !== undefined && constantPeriod % SECOND === 0;
+    return whole ? `${q};w=${constantPeriod / SECOND}` : q;
   });
   const header = items.join(', ');
   policyHeaders.set(policy, header);

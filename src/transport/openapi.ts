@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { decisionSchema, policyListSchema, policySchema } from './answer.js';
 import { problemSchema } from './problem.js';
-import { checkRequestSchema, decisionSchema, policyListSchema, policySchema } from './wire.js';
+import { checkRequestSchema } from './request.js';
 
 /** The document that fastify's plugin fills with the routes. */
 export function describeApi(version: string) {
@@ -24,10 +25,14 @@ const answer = (schema: z.ZodType, description: string) => ({
   ...json(schema, 'output'),
 });
 
+const problem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: json(problemSchema, 'output') } },
+});
 const problems = {
-  400: answer(problemSchema, 'The request cannot be understood.'),
-  404: answer(problemSchema, 'There is no such policy.'),
-  503: answer(problemSchema, 'No decision could be made: the store cannot be used.'),
+  400: problem('The request cannot be understood.'),
+  404: problem('There is no such policy.'),
+  503: problem('No decision could be made: the store cannot be used.'),
 };
 const decision = answer(decisionSchema, 'The decision.');
 const params = (names: string[]) => ({
@@ -53,8 +58,8 @@ export const routeSchemas = {
       200: decision,
       429: answer(decisionSchema, 'A denial, if denyStatus asked for it.'),
       ...problems,
-      413: answer(problemSchema, 'The body is over 16 KiB.'),
-      415: answer(problemSchema, 'The body is not said to be JSON.'),
+      413: problem('The body is over 16 KiB.'),
+      415: problem('The body is not said to be JSON.'),
     },
   },
   peek: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BadRequest, Failure, UnknownPolicy } from '../check.js';
-import { badRequestText, failureText, REASONS, unknownPolicyText } from './wire.js';
+import { badRequestText, ERROR_NAMES, failureText, unknownPolicyText } from './error-text.js';
 
 /** An error as RFC 9457 wants it, `application/problem+json`. */
 export const problemSchema = z.object({
@@ -28,14 +28,14 @@ export function problemOf(answer: BadRequest | UnknownPolicy | Failure): Problem
     case 'bad-request': {
       const { violations } = answer;
       return {
-        ...problem(400, REASONS.badRequest, 'Bad request', badRequestText(answer)),
+        ...problem(400, ERROR_NAMES.badRequest, 'Bad request', badRequestText(answer)),
         violations,
       };
     }
     case 'unknown-policy': {
       const { near } = answer;
       return {
-        ...problem(404, REASONS.unknownPolicy, 'Unknown policy', unknownPolicyText(answer)),
+        ...problem(404, ERROR_NAMES.unknownPolicy, 'Unknown policy', unknownPolicyText(answer)),
         near,
       };
     }

@@ -3,18 +3,12 @@ import swaggerUi from '@fastify/swagger-ui';
 import { type FastifyError, type FastifyReply, fastify } from 'fastify';
 import { type BadRequest, type CheckRequest, isAllowed } from '../check.js';
 import type { Limiter } from '../limiter.js';
+import { policyToWire, toWire } from './answer.js';
+import { ERROR_NAMES, INTERNAL_TEXT } from './error-text.js';
 import { closeHttp, httpAddress, type Server } from './http-server.js';
 import { describeApi, routeSchemas } from './openapi.js';
 import { PROBLEM_TYPE, type Problem, problem, problemOf } from './problem.js';
-import {
-  INTERNAL_TEXT,
-  MAX_REQUEST_BYTES,
-  parseCheck,
-  parsePeek,
-  policyToWire,
-  REASONS,
-  toWire,
-} from './wire.js';
+import { MAX_REQUEST_BYTES, parseCheck, parsePeek } from './request.js';
 
 export interface RestOptions {
   limiter: Limiter;
@@ -51,11 +45,14 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   app.setErrorHandler<FastifyError>((error, _request, reply) => refuse(error, reply));
   app.setNotFoundHandler((request, reply) => {
     const { method, url } = request;
-    const allow = ['GET', 'POST'].filter((other) => app.hasRoute({ method: other, url }));
-    const wanted = allow.length === 0 ? 'see /docs' : `wanted ${allow.join(' or ')}`;
-    const detail = `nothing is at ${method} ${url.slice(0, 200)}; ${wanted}`;
-    if (allow.length === 0) return send(reply, problem(404, 'NOT_FOUND', 'Not found', detail));
+    const path = url.split('?', 1)[0] ?? '';
+    const allow = ['GET', 'POST'].filter((other) => app.findRoute({ method: other, url: path }));
+    if (allow.length === 0) {
+      const detail = `nothing is at ${path.slice(0, 200)}; see /docs`;
+      return send(reply, problem(404, 'NOT_FOUND', 'Not found', detail));
+    }
     reply.header('allow', allow.join(', '));
+    const detail = `${method} is not allowed here; wanted ${allow.join(' or ')}`;
     return send(reply, problem(405, 'METHOD_NOT_ALLOWED', 'Method not allowed', detail));
   });
 
@@ -76,6 +73,8 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
+    // Over plain HTTP there is nothing to upgrade to, and the page would stay blank.
+    transformStaticCSP: (policy) => policy.replace(/upgrade-insecure-requests;?/, ''),
     theme: { title: 'Sluice' },
     uiConfig: { layout: 'BaseLayout', docExpansion: 'list' },
   });
@@ -83,12 +82,9 @@ export async function serveRest(options: RestOptions): Promise<Server> {
 
   app.post('/v1/check', { schema: routeSchemas.check }, (request, reply) => {
     const denyStatus = readDenyStatus(request.query);
-    if (denyStatus === undefined) {
-      onRefused();
-      const detail = 'wanted no query, or denyStatus=429';
-      return send(reply, problem(400, REASONS.badRequest, 'Bad request', detail));
-    }
-    return decide(parseCheck(request.body), denyStatus, reply);
+    return typeof denyStatus === 'number'
+      ? decide(parseCheck(request.body), denyStatus, reply)
+      : decide(denyStatus, 200, reply);
   });
   app.get('/v1/policies', { schema: routeSchemas.listPolicies }, () => ({
     policies: [...limiter.policies.values()].map(policyToWire),
@@ -111,12 +107,14 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   return { address: httpAddress(app.server.address()), close: () => closeHttp(app) };
 }
 
-/** The status that a denial shall have, or undefined if the query asks for anything else. */
-function readDenyStatus(query: unknown): 200 | 429 | undefined {
+/** The status that a denial shall have. */
+function readDenyStatus(query: unknown): 200 | 429 | BadRequest {
   const entries = Object.entries(query ?? {});
   if (entries.length === 0) return 200;
   const [[name, value] = []] = entries;
-  return entries.length === 1 && name === 'denyStatus' && value === '429' ? 429 : undefined;
+  if (entries.length === 1 && name === 'denyStatus' && value === '429') return 429;
+  const message = 'wanted no query, or denyStatus=429';
+  return { kind: 'bad-request', violations: [{ field: '', message }] };
 }
 
 function send(reply: FastifyReply, found: Problem): FastifyReply {
@@ -125,7 +123,7 @@ function send(reply: FastifyReply, found: Problem): FastifyReply {
 
 /** What fastify itself refuses, in words that say what to do. */
 function transportProblem({ code, statusCode, message }: FastifyError): Problem {
-  const { badRequest } = REASONS;
+  const { badRequest } = ERROR_NAMES;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return problem(413, badRequest, 'Too large', `wanted at most ${MAX_REQUEST_BYTES} bytes`);
@@ -143,6 +141,6 @@ function transportProblem({ code, statusCode, message }: FastifyError): Problem 
     default:
       return statusCode !== undefined && statusCode < 500
         ? problem(statusCode, badRequest, 'Bad request', message)
-        : problem(500, REASONS.internal, 'Internal error', INTERNAL_TEXT);
+        : problem(500, ERROR_NAMES.internal, 'Internal error', INTERNAL_TEXT);
   }
 }

@@ -69,7 +69,7 @@ describe('policies', () => {
 `;
     expect(mistakesIn({ 'p.yaml': text })).toEqual([
       'p.yaml:3:5: policies.one.descripton: unknown field (did you mean description?); wanted one of description, limits',
-      'p.yaml:5:11: policies.one.limits[0].algorithm: wanted sliding-log or fixed-period, got "fixed-periods"',
+      'p.yaml:5:11: policies.one.limits[0].algorithm: wanted sliding-log or fixed-period, got "fixed-periods" (did you mean fixed-period?)',
       'p.yaml:6:36: policies.one.limits[1].quota: wanted at least 0, got -1',
       'p.yaml:7:46: policies.one.limits[2].period: wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, or one of day, week, month, year, got "1 minute"',
       'p.yaml:8:9: policies.one.limits[3].period: wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, or one of day, week, month, year, nothing given',

@@ -48,7 +48,7 @@ export async function startService(options: {
   const rest = await serveRest({
     ...common,
     version: '0.0.0',
-    onRefused: () => metrics.observer.refused('rest'),
+    onRefused: () => metrics.observer.refused('rest', 'bad-request'),
   });
   const grpc = await serveGrpc({
     ...common,
