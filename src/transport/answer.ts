@@ -22,7 +22,7 @@ export const decisionSchema = z.object({
   limit: z.string().describe('name of the strictest limit, whose numbers follow'),
   quota: count,
   remaining: count,
-  resetAfterMs: count.describe('until the limit is as new'),
+  resetAfterMs: count.describe('until nothing of the quota is used any more'),
   retryAfterMs: count
     .optional()
     .describe('until the same check passes if nobody else comes; only on a denial that can pass'),

@@ -64,7 +64,7 @@ export const routeSchemas = {
   },
   peek: {
     tags: ['checks'],
-    summary: 'What a check would find now; charges nothing',
+    summary: 'The decision for a cost of 0: always allowed, charges nothing, shows what remains',
     operationId: 'peek',
     params: params(['policy', 'key']),
     response: { 200: decision, ...problems },

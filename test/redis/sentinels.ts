@@ -36,6 +36,9 @@ export async function startSentinels(): Promise<RedisSentinels> {
   }
   const sentinels = await startAll(3, () => startSentinel(primary));
   for (const { client } of sentinels) {
+    // From Redis 7 on they can be made to look and talk more often than every few seconds.
+    const periods = ['INFO-PERIOD', 500, 'PUBLISH-PERIOD', 500];
+    await client.call('SENTINEL', 'DEBUG', ...periods).catch(() => {});
     await until('the Sentinels know each other and the replicas', async () => {
       const reply: unknown = await client.call('SENTINEL', 'MASTER', SENTINEL_NAME);
       const known = fields(reply);
