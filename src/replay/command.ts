@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { ConfigError } from '../config/mistakes.js';
 import { loadPolicies } from '../config/policies.js';
 import { parseKey } from './key.js';
 import { openLog } from './log-file.js';
@@ -37,6 +38,10 @@ export async function runReplay(options: {
       keyOf,
       onBytes: (done) => progress.show('reading ', done, bytes),
     });
+    if (entries.count === 0 && skipped.count > 0) {
+      const message = `wanted lines of an access log in common or combined format, got none in ${skipped.count} lines`;
+      throw new ConfigError([{ where: options.log, path: '', message }]);
+    }
     const reports: PolicyReport[] = [];
     for (const policy of policies) {
       const before = reports.length * entries.count;

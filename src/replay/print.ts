@@ -14,7 +14,7 @@ export function printReports(reports: readonly PolicyReport[], skipped: Skipped)
     headingOf(policy),
     ...linesOf(report).map((line) => `  ${line}`.trimEnd()),
   ]);
-  const lines = [...sections, skippedLines(reports, skipped)].filter(({ length }) => length > 0);
+  const lines = [...sections, skippedLines(skipped)].filter(({ length }) => length > 0);
   return lines.map((section) => `${section.join('\n')}\n`).join('\n');
 }
 
@@ -63,16 +63,11 @@ function deniedRow({ key, denied }: { key: string; denied: number }): string {
   return `${String(denied).padStart(6)}  ${shorten(escapeUnprintable(key))}`;
 }
 
-function skippedLines(reports: readonly PolicyReport[], { count, first }: Skipped): string[] {
+function skippedLines({ count, first }: Skipped): string[] {
   if (count === 0) return [];
   const numbers = `${first.join(', ')}${count > first.length ? ', ...' : ''}`;
   const lines = count === 1 ? `1 line (number ${numbers})` : `${count} lines (numbers ${numbers})`;
-  const none = reports.every(({ report }) => report.checks === 0)
-    ? ', and there were no others'
-    : '';
-  return [
-    `skipped ${lines}: not in the common or combined log format, or without a usable key${none}`,
-  ];
+  return [`skipped ${lines}: not in the common or combined log format, or without a usable key`];
 }
 
 /** One decimal, but never 0.0% for some and never 100.0% for almost all. */

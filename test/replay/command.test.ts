@@ -31,9 +31,10 @@ test('bad lines are counted and the first five are named', async () => {
   expect(out).toContain('skipped 7 lines (numbers 2, 4, 5, 6, 7, ...): not in the common');
 });
 
-test('a log without one good line says so, and an empty one has no checks', async () => {
-  const bad = await run({ policies: policies(), log: '-', stdin: 'x\n'.repeat(3) });
-  expect(bad.out).toContain('without a usable key, and there were no others\n');
+test('a log without one good line is an error, and an empty one has no checks', async () => {
+  await expect(run({ policies: policies(), log: '-', stdin: 'x\n'.repeat(3) })).rejects.toThrow(
+    '-: wanted lines of an access log in common or combined format, got none in 3 lines',
+  );
   const empty = await run({ policies: policies(), log: '-', stdin: '' });
   expect(empty.out).toContain('  checks      0\n  allowed     0\n  denied      0\n');
   expect(empty.out).not.toContain('timeline');
