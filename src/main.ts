@@ -46,7 +46,7 @@ async function run(args: readonly string[]): Promise<void> {
         createStore: (clock, maxKeys) => createMemoryStore({ clock, maxKeys }),
       });
     case 'serve':
-      return untilSignal(await serve(loadSettings(command.flags)));
+      return untilSignal(() => serve(loadSettings(command.flags)));
   }
 }
 
@@ -163,16 +163,24 @@ function createStore({ store, memory }: Settings, clock: Clock, log: Logger) {
   return { store: redis, memory: undefined };
 }
 
-/** The first signal ends the service in good order, the second at once. */
-function untilSignal(stop: (signal: string) => Promise<void>): void {
+/**
+ * The first signal ends the service in good order, also while it starts; the second at once. As
+ * process 1 of a container, node ignores signals that nobody listens for.
+ */
+async function untilSignal(start: () => Promise<(signal: string) => Promise<void>>): Promise<void> {
+  let started: ReturnType<typeof start> | undefined;
   let stopping = false;
   const onSignal = (signal: string): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    stop(signal).then(() => process.exit(0), fail);
+    Promise.resolve(started)
+      .then((stop) => stop?.(signal))
+      .then(() => process.exit(0), fail);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  started = start();
+  await started;
 }
 
 /** Mistakes of the operator are told in lines; faults of ours with their stack. */
