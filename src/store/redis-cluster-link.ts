@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot';
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import {
   asError,
   commonOptions,
@@ -16,7 +16,8 @@ import type { ScriptCall } from './script.js';
 const REDIRECTS = /^(?:MOVED|ASK|TRYAGAIN) |same slots allocation group/;
 
 /** A Redis Cluster. Calls for one node travel in one pipeline. */
-export function createClusterLink({ settings, script, onHealth }: LinkOptions): Link {
+export function createClusterLink(options: LinkOptions): Link {
+  const { settings, script } = options;
   const cluster = new Cluster(settings.nodes, {
     redisOptions: commonOptions(settings),
     enableOfflineQueue: false,
@@ -32,7 +33,21 @@ export function createClusterLink({ settings, script, onHealth }: LinkOptions): 
     // With TLS a name is what certificates are checked against.
     ...(settings.tls === undefined ? {} : { dnsLookup: (name, callback) => callback(null, name) }),
   });
-  const health = watchHealth(cluster, settings, onHealth);
+  // ioredis connects to a node when it is first asked something, and refuses what comes until then.
+  let connected = false;
+  const { health, tell } = watchHealth(
+    cluster,
+    options,
+    () => connected && cluster.status === 'ready',
+  );
+  cluster.on('ready', async () => {
+    await Promise.all(cluster.nodes('master').map(connect));
+    connected = true;
+    tell();
+  });
+  cluster.on('close', () => {
+    connected = false;
+  });
 
   /** Follows redirects, and brings the script where it is missing. */
   const runAgain = async ({ keys, args }: ScriptCall, because: Error): Promise<Reply> => {
@@ -82,4 +97,13 @@ export function createClusterLink({ settings, script, onHealth }: LinkOptions): 
     health,
     close: async () => cluster.disconnect(),
   };
+}
+
+/** Resolves when the node is connected, or gone. */
+function connect(node: Redis): Promise<void> {
+  if (node.status === 'ready') return Promise.resolve();
+  return new Promise((resolve) => {
+    node.once('ready', resolve).once('end', resolve);
+    if (node.status === 'wait') node.connect().catch(() => {});
+  });
 }

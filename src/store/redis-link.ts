@@ -54,36 +54,40 @@ export function retryDelay(times: number): number {
   return Math.min(25 * 2 ** Math.min(times, 7), 2000) * (0.75 + Math.random() / 2);
 }
 
-/** Keeps the last thing that went wrong, for whoever asks while the connection is away. */
+/**
+ * Keeps the last thing that went wrong, for whoever asks while the connection is away. `tell` is for
+ * when it has come: errors and ends are told without.
+ */
 export function watchHealth(
   client: Redis | Cluster,
-  settings: RedisSettings,
-  onHealth: LinkOptions['onHealth'],
-): () => Health {
+  { settings, onHealth }: LinkOptions,
+  isUp: () => boolean,
+): { health(): Health; tell(): void } {
   let problem = 'not connected yet';
   const health = (): Health => {
-    const up = client.status === 'ready';
+    const up = isUp();
     return { up, detail: up ? `connected to ${where(settings)}` : problem };
   };
   const tell = (): void => onHealth(health());
-  client.on('ready', tell);
   client.on('close', tell);
   client.on('error', (error: Error) => {
     problem = explain(error, settings);
     tell();
   });
-  return health;
+  return { health, tell };
 }
 
 /** One Redis, or the primary that a group of Sentinels names. */
-export function createSingleLink({ settings, script, onHealth }: LinkOptions): Link {
+export function createSingleLink(options: LinkOptions): Link {
+  const { settings, script } = options;
   const client = new Redis({
     ...commonOptions(settings),
     ...address(settings),
     db: settings.database,
     retryStrategy: retryDelay,
   });
-  const health = watchHealth(client, settings, onHealth);
+  const { health, tell } = watchHealth(client, options, () => client.status === 'ready');
+  client.on('ready', tell);
 
   const runOne = async ({ keys, args }: ScriptCall): Promise<Reply> => {
     try {

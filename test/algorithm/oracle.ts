@@ -27,7 +27,9 @@ export function createOracle(rules: readonly Decider[]) {
       // A clock that goes back stands still at the last grant.
       const last = grants[grants.length - 1]?.at ?? now;
       const at = Math.max(now, last);
-      const fits = rules.every((decider, i) => (used[i]?.(grants, at) ?? 0) + cost <= decider.quota);
+      const fits = rules.every(
+        (decider, i) => (used[i]?.(grants, at) ?? 0) + cost <= decider.quota,
+      );
       if (fits && cost > 0) grants.push({ at, units: cost });
       return fits;
     },

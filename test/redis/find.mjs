@@ -17,23 +17,24 @@ const MANAGERS = [
   { command: 'brew', install: ['install', 'redis'], asUser: true },
 ];
 
-function findProgram(name) {
-  for (const folder of [...(process.env.PATH ?? '').split(delimiter), ...MORE_FOLDERS]) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      // Not here.
-    }
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
-  return undefined;
+}
+
+function findProgram(name) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...MORE_FOLDERS];
+  return folders.map((folder) => join(folder, name)).find(isProgram);
 }
 
 /** The path of a Redis server, or undefined. */
 export function findRedis() {
   const given = process.env.SLUICE_TEST_REDIS;
-  if (given !== undefined && given !== '') return given;
+  if (given !== undefined && given !== '') return isProgram(given) ? given : undefined;
   for (const name of SERVERS) {
     const path = findProgram(name);
     if (path !== undefined) return path;
@@ -63,8 +64,13 @@ function install() {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  if (findRedis() === undefined) install();
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href && findRedis() === undefined) {
+  const given = process.env.SLUICE_TEST_REDIS;
+  if (given) {
+    console.error(`sluice: SLUICE_TEST_REDIS names no program: ${given}`);
+    process.exit(1);
+  }
+  install();
   if (findRedis() === undefined) {
     console.error(
       'sluice: the tests need a Redis server: install redis-server or valkey-server, or put its path into SLUICE_TEST_REDIS',
