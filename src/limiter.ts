@@ -4,6 +4,7 @@ import type {
   CheckRequest,
   Decision,
   Failure,
+  Limit,
   Policy,
   UnknownPolicy,
 } from './check.js';
@@ -55,7 +56,10 @@ export function createLimiter(
     const found = find(name);
     if (found.kind !== 'policy') return found;
     const { policy } = found;
-    return refuseCost(policy, cost) ?? ({ kind: 'check', policy, key, cost, id } as const);
+    return (
+      (cost > 1 ? refuseCost(policy, cost) : undefined) ??
+      ({ kind: 'check', policy, key, cost, id } as const)
+    );
   };
 
   return {
@@ -90,11 +94,14 @@ export function createLimiter(
 /** A cost that every Limit could hold, but that would keep the store busy for too long. */
 function refuseCost({ name, limits }: Policy, cost: number): BadRequest | undefined {
   if (limits.some(({ quota }) => cost > quota)) return undefined;
-  for (const { algorithm, decider } of limits) {
-    const { maxCost } = decider;
-    if (maxCost === undefined || cost <= maxCost) continue;
-    const message = `wanted at most ${maxCost} under policy ${name}, since ${algorithm} remembers every unit, got ${cost}`;
-    return { kind: 'bad-request', violations: [{ field: 'cost', message }] };
-  }
-  return undefined;
+  const heavy = limits.filter(({ decider }) => decider.maxCost !== undefined);
+  const most = Math.floor(Math.min(...heavy.map(maxCostOf)) / heavy.length);
+  if (heavy.length === 0 || cost <= most) return undefined;
+  const why = `since ${heavy[0]?.algorithm} remembers every unit`;
+  const message = `wanted at most ${most} under policy ${name}, ${why}, got ${cost}`;
+  return { kind: 'bad-request', violations: [{ field: 'cost', message }] };
+}
+
+function maxCostOf({ decider }: Limit): number {
+  return decider.maxCost ?? Number.POSITIVE_INFINITY;
 }

@@ -54,7 +54,7 @@ async function run(args: readonly string[]): Promise<void> {
 async function serve(settings: Settings): Promise<(signal: string) => Promise<void>> {
   const policies = loadPolicies(settings.policies);
   const log = createLogger(settings.log);
-  const { store, memory } = createStore(settings, createSystemClock(), log);
+  const { store, memory, wasReached } = createStore(settings, createSystemClock(), log);
   const metrics = createMetrics({
     policies,
     version,
@@ -74,7 +74,6 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
 
   let listening = false;
   let draining = false;
-  let reached = false;
   const admin = await listen(
     'admin',
     settings.admin,
@@ -84,7 +83,7 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
       readiness() {
         const { up, detail } = store.health();
         // Once reached, a store that goes away makes single checks fail and not the whole instance.
-        reached ||= up;
+        const reached = wasReached();
         return [
           { name: 'listening', met: listening, detail: listening ? 'REST and gRPC' : 'not yet' },
           { name: 'store', met: reached, detail: up || !reached ? detail : `away now: ${detail}` },
@@ -141,8 +140,13 @@ async function listen<T>(
     return await server;
   } catch (error) {
     const names = ['port', 'host'].map((name) => settingOf([group, name]));
+    const text = messageOf(error);
+    // The socket is no matter of hosts and ports.
+    if (text.startsWith('socket ')) {
+      throw new ConfigError([{ where: group, path: '', message: `cannot listen on ${text}` }]);
+    }
     const hint = names.map(({ flag, variable }) => `--${flag} or ${variable}`).join(', ');
-    const message = `cannot listen on ${host}:${port}: ${messageOf(error)}; choose another with ${hint}`;
+    const message = `cannot listen on ${host}:${port}: ${text}; choose another with ${hint}`;
     throw new ConfigError([{ where: group, path: '', message }]);
   }
 }
@@ -150,18 +154,23 @@ async function listen<T>(
 function createStore({ store, memory }: Settings, clock: Clock, log: Logger) {
   if (store.kind === 'memory') {
     const embedded = createMemoryStore({ clock, maxKeys: memory.maxKeys });
-    return { store: embedded, memory: embedded };
+    return { store: embedded, memory: embedded, wasReached: () => true };
   }
   let last = '';
+  let reached = false;
   const onHealth = ({ up, detail }: Health): void => {
+    reached ||= up;
     if (detail === last) return;
     last = detail;
     if (up) log.info(`store: ${detail}`);
     else log.warn(`store: ${detail}`);
   };
   const redis = createRedisStore({ settings: store.redis, clock, onHealth });
-  return { store: redis, memory: undefined };
+  return { store: redis, memory: undefined, wasReached: () => reached };
 }
+
+/** npm passes on the Ctrl-C that the terminal has sent to all of them. */
+const SAME_SIGNAL_MS = 250;
 
 /**
  * The first signal ends the service in good order, also while it starts; the second at once. As
@@ -170,9 +179,14 @@ function createStore({ store, memory }: Settings, clock: Clock, log: Logger) {
 async function untilSignal(start: () => Promise<(signal: string) => Promise<void>>): Promise<void> {
   let started: ReturnType<typeof start> | undefined;
   let stopping = false;
+  let first = 0;
   const onSignal = (signal: string): void => {
-    if (stopping) process.exit(1);
+    if (stopping) {
+      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
     stopping = true;
+    first = performance.now();
     Promise.resolve(started)
       .then((stop) => stop?.(signal))
       .then(() => process.exit(0), fail);
@@ -191,4 +205,6 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
+// Whoever has read our output may be gone; that is no reason to stop working.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 run(process.argv.slice(2)).catch(fail);

@@ -37,7 +37,7 @@ local function read(key)
   local text = redis.call('GET', key)
   if not text then return nil end
   local used, finish = string.match(text, '^(%d+) (%d+)$')
-  if not used then error('SLUICE_STATE ' .. key .. ' holds something that Sluice did not write', 0) end
+  if not used then error('SLUICE_STATE a state key holds something that Sluice did not write', 0) end
   return { used = tonumber(used), finish = tonumber(finish), finish_text = finish }
 end
 

@@ -1,7 +1,7 @@
 -- sliding-log: at most `quota` units in any stretch of time as long as `period`. The twin of sliding-log.ts.
 --
 -- state key  sorted set, one member a unit: score = instant in microseconds, member = check id; from a
---            check's second unit on "<check id>:<unit>"; of an id that is there already "<member>:<instant>:<serial>"
+--            check's second unit on "<check id>:<unit>"; of an id that is there already "<check id>:<instant>:<serial>" in its place
 -- numbers    quota, period in microseconds
 
 local ALLOW, WAIT, NEVER = 1, 2, 3
@@ -46,6 +46,7 @@ local function add(key, now, member)
     serial = serial and serial + 1 or redis.call('ZCARD', key)
     name = member .. ':' .. text(now) .. ':' .. serial
   end
+  return name
 end
 
 local function charge(key, state, numbers, cost, now, lag, grace, id)
@@ -58,8 +59,8 @@ local function charge(key, state, numbers, cost, now, lag, grace, id)
       redis.call('ZREMRANGEBYRANK', key, 0, math.min(over, MAX_PURGE + units) - 1)
     end
   end
-  add(key, now, id)
-  for unit = 2, units do add(key, now, id .. ':' .. unit) end
+  local base = add(key, now, id)
+  for unit = 2, units do add(key, now, base .. ':' .. unit) end
   -- A denied attempt can be larger than what is free; older entries than the newest `quota` never matter.
   if used + units > quota then redis.call('ZREMRANGEBYRANK', key, 0, -quota - 1) end
   redis.call('PEXPIRE', key, text(math.ceil((period + lag) / 1000) + grace))

@@ -5,8 +5,8 @@ import { durationOr } from './duration.js';
 /** About 120 bytes of Redis an entry make some 12 MB of a full key at this quota. */
 const MAX_QUOTA = 100_000;
 
-/** Redis takes about 2 microseconds to remember a unit; this bounds what one check can take of it. */
-const MAX_COST = 10_000;
+/** Redis takes 2 to 5 microseconds to remember a unit; this bounds what one check can take of it. */
+const MAX_COST = 2_000;
 
 const schema = z.strictObject({
   quota: z
@@ -19,11 +19,20 @@ const schema = z.strictObject({
 });
 
 type Spec = z.output<typeof schema>;
-/** The instants of the units charged, ascending; those before `start` are over and wait to be dropped. */
+/**
+ * What was charged, entry by entry in order of time: when, and how many units up to and with it. So
+ * many units at once are one entry here; in Redis each is a member.
+ */
 interface State {
   times: number[];
+  totals: number[];
+  /** Entries before this one are over and wait to be dropped. */
   start: number;
+  /** Units up to this total are forgotten, although their entry may be live. */
+  floor: number;
 }
+
+const NOTHING: State = { times: [], totals: [], start: 0, floor: 0 };
 
 /**
  * At most `quota` units in any stretch of time as long as `period`: exact, and as large as its
@@ -41,47 +50,59 @@ export const slidingLog: Algorithm<Spec, Spec, State> = {
   time: (state) => state.times[state.times.length - 1] ?? 0,
   isOver: (state, { period }, now) => slidingLog.time(state) <= now - period,
 
-  ask(state, { quota, period }, cost, now): Verdict {
-    const times = state?.times ?? [];
-    const start = state === undefined ? 0 : firstLive(state, now - period);
-    const used = times.length - start;
+  ask(state = NOTHING, { quota, period }, cost, now): Verdict {
+    const start = firstAbove(state.times, now - period, state.start);
+    const before = totalBefore(state, start);
+    const used = (state.totals[state.totals.length - 1] ?? 0) - before;
     const free = Math.max(0, quota - used);
-    const newest = times[times.length - 1];
-    const resetAfter = used > 0 && newest !== undefined ? newest + period - now : 0;
+    const resetAfter = used > 0 ? slidingLog.time(state) + period - now : 0;
     if (cost > quota) return { kind: 'never', remaining: free, resetAfter };
     if (cost <= free) {
-      return {
-        kind: 'allow',
-        remaining: free - cost,
-        resetAfter: cost > 0 ? period : resetAfter,
-      };
+      const after = cost > 0 ? period : resetAfter;
+      return { kind: 'allow', remaining: free - cost, resetAfter: after };
     }
     // So many of the oldest have to leave; the last of them decides.
     const leaving = used + cost - quota;
-    const last = times[start + leaving - 1] ?? now;
+    const last = state.times[firstAbove(state.totals, before + leaving - 1, start)] ?? now;
     return { kind: 'wait', remaining: free, resetAfter, retryAfter: last + period - now };
   },
 
   charge(state, { quota, period }, cost, now): State {
-    const kept = state ?? { times: [], start: 0 };
-    kept.start = firstLive(kept, now - period);
-    for (let unit = Math.min(cost, quota); unit > 0; unit--) kept.times.push(now);
-    // A denied attempt can be larger than what is free; older entries than the newest `quota` never matter.
-    kept.start = Math.max(kept.start, kept.times.length - quota);
-    if (kept.start > 32 && kept.start * 2 > kept.times.length) {
-      kept.times.splice(0, kept.start);
+    const kept = state ?? { times: [], totals: [], start: 0, floor: 0 };
+    const { times, totals } = kept;
+    kept.start = firstAbove(times, now - period, kept.start);
+    const total = (totals[totals.length - 1] ?? 0) + Math.min(cost, quota);
+    if (times[times.length - 1] === now) totals[totals.length - 1] = total;
+    else {
+      times.push(now);
+      totals.push(total);
+    }
+    // A denied attempt can be larger than what is free; older units than the newest `quota` never matter.
+    if (total - totalBefore(kept, kept.start) > quota) {
+      kept.floor = total - quota;
+      kept.start = firstAbove(totals, kept.floor, kept.start);
+    }
+    if (kept.start > 32 && kept.start * 2 > times.length) {
+      kept.floor = totalBefore(kept, kept.start);
+      times.splice(0, kept.start);
+      totals.splice(0, kept.start);
       kept.start = 0;
     }
     return kept;
   },
 };
 
-/** Index of the first entry later than `cutoff`, by halving. */
-function firstLive({ times, start }: State, cutoff: number): number {
-  let [low, high] = [start, times.length];
+/** The units that are over or forgotten. */
+function totalBefore({ totals, floor }: State, start: number): number {
+  return Math.max(totals[start - 1] ?? 0, floor);
+}
+
+/** The index of the first of ascending `values` above `bound`, from `from` on, by halving. */
+function firstAbove(values: readonly number[], bound: number, from: number): number {
+  let [low, high] = [from, values.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((times[middle] ?? 0) > cutoff) high = middle;
+    if ((values[middle] ?? 0) > bound) high = middle;
     else low = middle + 1;
   }
   return low;

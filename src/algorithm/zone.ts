@@ -26,6 +26,17 @@ export interface Zone {
  * Fixed offsets are arithmetic, since Intl of Node 20 refuses them.
  */
 export function findZone(name: string): Zone | undefined {
+  const known = zones.get(name);
+  if (known !== undefined) return known;
+  const zone = createZone(name);
+  if (zone !== undefined) zones.set(name, zone);
+  return zone;
+}
+
+/** By name as written: a formatter of Intl takes tens of kilobytes. */
+const zones = new Map<string, Zone>();
+
+function createZone(name: string): Zone | undefined {
   const fixed = /^([+-])(\d\d):(\d\d)$/.exec(name);
   if (fixed !== null) {
     const [hours, minutes] = [Number(fixed[2]), Number(fixed[3])];
@@ -41,7 +52,7 @@ export function findZone(name: string): Zone | undefined {
       timeZoneName: 'longOffset',
       hour: '2-digit',
     });
-    return namedZone(format);
+    return namedZone(name, format);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -52,7 +63,7 @@ function fixedZone(name: string, offset: number): Zone {
   return { name, fixed: true, segments: (from) => [{ from, offset }] };
 }
 
-function namedZone(format: Intl.DateTimeFormat): Zone {
+function namedZone(name: string, format: Intl.DateTimeFormat): Zone {
   const offsetAt = (time: number): number => parseOffset(format.format(time));
   // A day's offsets cost a few Intl calls; a window is asked for again and again.
   const days = new Map<number, Segment[]>();
@@ -67,7 +78,8 @@ function namedZone(format: Intl.DateTimeFormat): Zone {
   };
 
   return {
-    name: format.resolvedOptions().timeZone,
+    // As written: what Intl makes of it differs among versions, and it is in state keys.
+    name,
     fixed: false,
     segments(from, to) {
       const found: Segment[] = [{ from, offset: offsetAt(from) }];

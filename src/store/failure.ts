@@ -24,6 +24,7 @@ const REASONS: readonly (readonly [text: string, reason: FailureReason])[] = [
   ['TRYAGAIN', 'unavailable'],
   ['Too many Cluster redirections', 'unavailable'],
   ['Connection is closed', 'unavailable'],
+  ['Command aborted', 'unavailable'],
   // The connection broke while the check was on it.
   ['Reached the max retries', 'unavailable'],
   ["isn't writeable", 'unavailable'],

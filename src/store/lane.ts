@@ -23,7 +23,7 @@ export interface LaneOptions {
 
 /** These bound how long one script call holds Redis: so many checks, and so many units to remember. */
 const MAX_BATCH = 128;
-const MAX_UNITS = 10_000;
+const MAX_UNITS = 4_000;
 /** Bounds memory while a node does not answer. */
 const MAX_WAITING = 20_000;
 
@@ -44,6 +44,7 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
   let underWay: Pending[] = [];
   let waiting: Pending[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
 
   const answer = (pending: Pending, outcome: Outcome): void => {
     pending.answer?.(outcome);
@@ -76,6 +77,7 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
 
   return {
     decide(check) {
+      if (closed) return Promise.resolve(CLOSED);
       if (waiting.length >= MAX_WAITING) return Promise.resolve(OVERLOADED);
       return new Promise((resolve) => {
         waiting.push({ check, deadline: performance.now() + timeoutMs, answer: resolve });
@@ -84,6 +86,7 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
       });
     },
     close() {
+      closed = true;
       clearTimeout(timer);
       for (const pending of [...underWay, ...waiting.splice(0)]) answer(pending, CLOSED);
     },

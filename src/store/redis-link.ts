@@ -56,25 +56,37 @@ export function retryDelay(times: number): number {
 
 /**
  * Keeps the last thing that went wrong, for whoever asks while the connection is away. `tell` is for
- * when it has come: errors and ends are told without.
+ * when it has come: errors and ends are told without. `settle` is for what only other settings mend.
  */
 export function watchHealth(
   client: Redis | Cluster,
   { settings, onHealth }: LinkOptions,
   isUp: () => boolean,
-): { health(): Health; tell(): void } {
+): { health(): Health; tell(): void; settle(error: Error): void } {
   let problem = 'not connected yet';
+  let settled = false;
   const health = (): Health => {
-    const up = isUp();
+    const up = isUp() && !settled;
     return { up, detail: up ? `connected to ${where(settings)}` : problem };
   };
   const tell = (): void => onHealth(health());
+  const settle = (error: Error): void => {
+    if (settled) return;
+    problem = explain(error, settings);
+    settled = true;
+    tell();
+  };
+  client.on('ready', () => {
+    if (!settled) problem = `lost the connection to ${where(settings)}`;
+  });
   client.on('close', tell);
   client.on('error', (error: Error) => {
-    problem = explain(error, settings);
+    // ioredis would go on in database 0.
+    if (error.message.includes('DB index')) settle(error);
+    if (!settled) problem = explain(error, settings);
     tell();
   });
-  return { health, tell };
+  return { health, tell, settle };
 }
 
 /** One Redis, or the primary that a group of Sentinels names. */
@@ -86,13 +98,14 @@ export function createSingleLink(options: LinkOptions): Link {
     db: settings.database,
     retryStrategy: retryDelay,
   });
-  const { health, tell } = watchHealth(client, options, () => client.status === 'ready');
+  const { health, tell, settle } = watchHealth(client, options, () => client.status === 'ready');
   client.on('ready', tell);
 
   const runOne = async ({ keys, args }: ScriptCall): Promise<Reply> => {
     try {
       return { reply: await client.evalsha(script.sha, keys.length, ...keys, ...args) };
     } catch (error) {
+      if (asError(error).message.startsWith('MOVED')) settle(asError(error));
       // The script did not run, so it may be sent again.
       if (!isNoScript(error)) return { error: asError(error) };
     }
@@ -111,13 +124,17 @@ export function createSingleLink(options: LinkOptions): Link {
   };
 }
 
-function address({ mode, nodes, sentinel }: RedisSettings) {
+function address({ mode, nodes, sentinel, tls }: RedisSettings) {
   if (mode === 'sentinel' && sentinel !== undefined) {
     const { name, password } = sentinel;
     return {
       sentinels: nodes,
       name,
       sentinelRetryStrategy: retryDelay,
+      // A Sentinel that takes a connection and says nothing would be waited for without end.
+      sentinelCommandTimeout: 500,
+      // Without these ioredis speaks plain text, whatever `tls` says.
+      ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls }),
       ...(password === undefined ? {} : { sentinelPassword: password }),
     };
   }
@@ -145,11 +162,17 @@ export function asError(error: unknown): Error {
 /** What a connection error means for the settings, where it means something. */
 function explain(error: Error, settings: RedisSettings): string {
   const last = 'lastNodeError' in error ? error.lastNodeError : undefined;
-  const text = last instanceof Error ? last.message : error.message;
+  // The delay until ioredis tries again is of no use, and new each time.
+  const text = (last instanceof Error ? last.message : error.message).replace(
+    / after [\d.]+ms/,
+    '',
+  );
   const reason = text.includes('cluster support disabled')
     ? 'it is no Cluster: give one URL and no redis.cluster'
-    : /WRONGPASS|NOAUTH|invalid password|without any password/.test(text)
-      ? `it refuses the user name or password (${text})`
-      : text;
+    : text.startsWith('MOVED')
+      ? 'it is a node of a Cluster: set redis.cluster'
+      : /WRONGPASS|NOAUTH|invalid password|without any password/.test(text)
+        ? `it refuses the user name or password (${text})`
+        : text;
   return `cannot use ${where(settings)}: ${reason}`;
 }

@@ -11,7 +11,8 @@ export function createLogger({ level, format }: Settings['log']): Logger {
   const forPeople = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true);
   return forPeople
     ? pino({ level }, pretty({ sync: true, ignore: 'pid,hostname' }))
-    : pino({ level });
+    : // Not pino's own destination, which tries for ever to be rid of lines that nobody reads any more.
+      pino({ level }, process.stdout);
 }
 
 /** A key of a caller as it may stand in a log: told apart from others, but not told. */

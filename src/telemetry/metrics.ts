@@ -145,9 +145,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
         else count.codes[code]++;
         if (code !== 'OVER_QUOTA') count.cost += check.cost;
       },
-      failed({ policy }, { reason }) {
+      failed({ policy, cost }, { reason }) {
         const count = counts.get(policy.name);
-        if (count !== undefined) count.codes.UNKNOWN++;
+        if (count !== undefined && cost > 0) count.codes.UNKNOWN++;
         errors.set(reason, (errors.get(reason) ?? 0) + 1);
       },
       storeTook: storeSeconds.series().observe,

@@ -1,4 +1,5 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { startSentinels } from '../redis/sentinels.js';
 import { startRedis } from '../redis/servers.js';
 import { randomPrefix } from '../store/settings.js';
 import { grpcCaller } from '../transport/service.js';
@@ -136,4 +137,56 @@ it('decides on a Cluster and behind Sentinels', async () => {
       remaining: 9,
     });
   }
+});
+
+it('says that a Redis given as one server is a node of a Cluster, and is not ready', async () => {
+  const node = inject('redisCluster')[0];
+  const url = `redis://${node?.host}:${node?.port}`;
+  const sluice = await startSluice(['--redis-url', url, '--redis-timeout-ms', '5000']);
+  onTestFinished(() => sluice.signal('SIGKILL'));
+  await until('it was sent elsewhere', async () => {
+    const answers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((key) => check(sluice.rest, 'login', key)),
+    );
+    return answers.some(({ status }) => status === 503);
+  });
+  expect(sluice.output()).toContain('it is a node of a Cluster: set redis.cluster');
+});
+
+it('does not go on in database 0 if the one that is wanted is not there', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const sluice = await startSluice([
+    ...['--redis-url', `redis://${redis.host}:${redis.port}`, '--redis-database', '99'],
+  ]);
+  onTestFinished(() => sluice.signal('SIGKILL'));
+  await until('it says so', () => sluice.output().includes('DB index is out of range'));
+  expect(await check(sluice.rest, 'login', 'k')).toMatchObject({ status: 503, code: 'UNKNOWN' });
+  expect(await statusOf(sluice.admin, '/readyz')).toBe(503);
+  expect(await redis.client.dbsize()).toBe(0);
+});
+
+it('is ready once Redis was reached, whether or not anybody asked before it went away', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const sluice = await startSluice(['--redis-url', `redis://${redis.host}:${redis.port}`]);
+  onTestFinished(() => sluice.signal('SIGKILL'));
+  await until('it is connected', () => sluice.output().includes('connected to Redis'));
+  await redis.kill();
+  await until('it has noticed', () => sluice.output().includes('lost the connection'));
+  expect(await statusOf(sluice.admin, '/readyz')).toBe(200);
+});
+
+it('finds its Redis although one of the Sentinels is frozen', async () => {
+  const group = await startSentinels();
+  onTestFinished(() => group.stop());
+  const frozen = group.sentinels[0];
+  frozen?.pause();
+  const hosts = group.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+  const sluice = await startSluice([
+    ...['--redis-sentinels', hosts, '--redis-sentinel-name', group.name],
+  ]);
+  onTestFinished(() => sluice.signal('SIGKILL'));
+  await until('it is ready', async () => (await statusOf(sluice.admin, '/readyz')) === 200);
+  frozen?.resume();
 });
