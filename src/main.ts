@@ -17,6 +17,7 @@ import { createFailureLog, createLogger, type Logger } from './telemetry/log.js'
 import { createMetrics } from './telemetry/metrics.js';
 import { serveAdmin } from './transport/admin.js';
 import { serveGrpc } from './transport/grpc.js';
+import { SocketError } from './transport/grpc-socket.js';
 import { serveRest } from './transport/rest.js';
 
 const { version }: { version: string } = JSON.parse(
@@ -139,14 +140,12 @@ async function listen<T>(
   try {
     return await server;
   } catch (error) {
-    const names = ['port', 'host'].map((name) => settingOf([group, name]));
-    const text = messageOf(error);
-    // The socket is no matter of hosts and ports.
-    if (text.startsWith('socket ')) {
-      throw new ConfigError([{ where: group, path: '', message: `cannot listen on ${text}` }]);
-    }
-    const hint = names.map(({ flag, variable }) => `--${flag} or ${variable}`).join(', ');
-    const message = `cannot listen on ${host}:${port}: ${text}; choose another with ${hint}`;
+    const socket = error instanceof SocketError;
+    const names = socket ? ['socket'] : ['port', 'host'];
+    const settings = names.map((name) => settingOf([group, name]));
+    const hint = settings.map(({ flag, variable }) => `--${flag} or ${variable}`).join(', ');
+    const where = socket ? 'socket ' : `${host}:${port}: `;
+    const message = `cannot listen on ${where}${messageOf(error)}; choose another with ${hint}`;
     throw new ConfigError([{ where: group, path: '', message }]);
   }
 }

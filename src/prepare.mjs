@@ -8,8 +8,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -57,23 +57,54 @@ function once(stamp, inputs, work) {
   });
 }
 
+/** A folder with one entry, called like the process that has the lock. */
 const lock = at('.sluice-preparing');
-const LOCK_MS = 300_000;
+const own = String(process.pid);
+const draft = `${lock}-${own}`;
 
-/** Runs `work` while no other process does. A lock that is older than any install is a dead one's. */
-function alone(work) {
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-      const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-      if (age > LOCK_MS) rmSync(lock, { recursive: true, force: true });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-    }
+/** Takes the lock, or returns the process that has it. Of several that rename, only one can. */
+function take() {
+  mkdirSync(join(draft, own), { recursive: true });
+  try {
+    renameSync(draft, lock);
+    return undefined;
+  } catch (error) {
+    rmSync(draft, { recursive: true });
+    if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(error.code)) throw error;
   }
-  const unlock = () => rmSync(lock, { recursive: true, force: true });
+  try {
+    const [holder = '?'] = readdirSync(lock);
+    if (holder !== own && isAlive(Number(holder))) return holder;
+    renameSync(join(lock, holder), join(lock, own));
+    return undefined;
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return take();
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process may not be signalled.
+    return error.code !== 'ESRCH';
+  }
+}
+
+function unlock() {
+  if (!existsSync(lock)) return;
+  renameSync(lock, draft);
+  rmSync(draft, { recursive: true });
+}
+
+/** Runs `work` while no other process does. */
+function alone(work) {
+  for (let told = false, holder = take(); holder !== undefined; holder = take()) {
+    if (!told) console.error(`sluice: waiting for another install or build (process ${holder})`);
+    told = true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  }
   const interrupted = () => process.exit(1);
   process.once('exit', unlock);
   process.once('SIGINT', interrupted);
@@ -96,7 +127,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 once(at('node_modules', '.sluice-installed'), [at('package-lock.json')], () => {
   console.error('sluice: installing dependencies');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts']);
+  // The build needs the compiler, also where NODE_ENV=production makes npm leave it out.
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  run('npm', ['ci', '--include=dev', ...quiet, '--ignore-scripts']);
 });
 
 const sources = filesIn(at('src'));

@@ -10,27 +10,33 @@ export interface Explained {
 
 /**
  * What zod found wrong with `data`, in sentences: what was wanted, what was given. `fieldsAt` a path
- * are the names that could have been meant by an unknown one.
+ * are the names that could have been meant by an unknown one. Beyond `most` sentences they are only
+ * counted.
  */
 export function explainIssues(
   { issues }: z.ZodError,
   data: unknown,
   fieldsAt: (path: readonly PropertyKey[]) => readonly string[],
+  most = Number.POSITIVE_INFINITY,
 ): Explained[] {
-  return issues.flatMap((issue): Explained[] => {
+  const all = issues.flatMap((issue): Explained[] => {
     if (issue.code === 'unrecognized_keys') {
       const fields = fieldsAt(issue.path);
-      return issue.keys.map((key) => ({
+      return issue.keys.map((key, i) => ({
         path: [...issue.path, key],
-        message: `unknown field${didYouMean(key, fields)}; wanted one of ${fields.join(', ')}`,
+        message: `unknown field${didYouMean(key, fields)}${i === 0 ? `; wanted one of ${fields.join(', ')}` : ''}`,
       }));
     }
     const value = valueAt(data, issue.path);
     const given = value === undefined ? 'nothing given' : `got ${show(value)}`;
     const near =
-      issue.code === 'invalid_value' ? didYouMean(String(value), issue.values.map(String)) : '';
+      issue.code === 'invalid_value' && typeof value === 'string'
+        ? didYouMean(value, issue.values.map(String))
+        : '';
     return [{ path: [...issue.path], message: `${wanted(issue)}, ${given}${near}` }];
   });
+  if (all.length <= most) return all;
+  return [...all.slice(0, most), { path: [], message: `and ${all.length - most} more` }];
 }
 
 function wanted(issue: Issue): string {
@@ -64,10 +70,29 @@ const TYPES: Record<string, string> = {
   record: 'a map of fields',
 };
 
+const MAX_SHOWN = 60;
+
 /** A given value in few characters. */
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+export function show(value: unknown): string {
+  if (typeof value === 'object' && value !== null) {
+    const parts = Object.values(value);
+    // Anybody may send a nest too deep or a list too long to be made a text.
+    const text = parts.length < MAX_SHOWN && parts.every(isScalar) ? JSON.stringify(value) : '';
+    return text !== '' && text.length <= MAX_SHOWN ? text : kindOf(value);
+  }
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN - 3)}...`;
+}
+
+/** What sort of value it is, without what is in it. */
+export function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'a map of fields';
+  return typeof value === 'string' ? 'a text' : String(value);
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 /** The value at a path, or undefined. */

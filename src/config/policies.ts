@@ -41,6 +41,7 @@ export function loadPolicies(path: string): ReadonlyMap<string, Policy> {
   for (const file of policyFiles(path)) {
     try {
       const yaml = readYamlFile(file);
+      mistakes.push(...yaml.mistakes);
       for (const [policyName, data] of policiesOf(yaml, mistakes)) {
         const at = ['policies', policyName];
         const first = definedIn.get(policyName);

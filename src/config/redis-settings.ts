@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { messageOf } from './issues.js';
+import { messageOf, show } from './issues.js';
 
 /** Where Redis is and how to speak with it, whatever way it was written down. */
 export interface RedisSettings {
@@ -41,7 +41,11 @@ export const redisSchema = z.strictObject({
     .default(false)
     .describe('the one URL is a node of a Cluster, which tells of the others'),
   sentinels: list.optional().describe('`host:port` of the Sentinels, comma-separated'),
-  sentinelName: z.string().optional().describe('the name by which the Sentinels know the primary'),
+  sentinelName: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('the name by which the Sentinels know the primary'),
   sentinelPassword: z.string().optional().describe('the password of the Sentinels themselves'),
   username: z.string().optional().describe('ACL user, if not in the URL'),
   password: z.string().optional().describe('password, if not in the URL'),
@@ -88,11 +92,15 @@ export function resolveRedis(given: Given, report: Report): RedisSettings | unde
 }
 
 function resolveSentinels(given: Given, texts: string[], report: Report) {
+  if (texts.length === 0) report(['sentinels'], 'wanted a list of at least 1, got []');
   const nodes = texts.flatMap((text) => {
     const match = /^(?:\[([^\]]+)\]|([^\s:]+)):(\d{1,5})$/.exec(text.trim());
-    if (match !== null) return [{ host: match[1] ?? match[2] ?? '', port: Number(match[3]) }];
-    report(['sentinels'], `wanted host:port, got ${JSON.stringify(text)}`);
-    return [];
+    const port = Number(match?.[3]);
+    if (match === null) report(['sentinels'], `wanted host:port, got ${show(text)}`);
+    else if (port < 1 || port > 65_535) {
+      report(['sentinels'], `wanted a port of 1 to 65535, got ${show(text)}`);
+    }
+    return match === null ? [] : [{ host: match[1] ?? match[2] ?? '', port }];
   });
   if (given.sentinelName === undefined) {
     report(['sentinelName'], 'wanted the name by which the Sentinels know the primary');
@@ -100,45 +108,79 @@ function resolveSentinels(given: Given, texts: string[], report: Report) {
   }
   const { sentinelName: name, sentinelPassword: password } = given;
   return {
-    ...shared(given, {}),
+    ...shared(given, NO_URL),
     mode: 'sentinel' as const,
     nodes,
     sentinel: { name, ...(password === undefined ? {} : { password }) },
   };
 }
 
+/** What one URL says. */
+interface RedisUrl {
+  protocol: string;
+  host: string;
+  port: number;
+  username: string;
+  password: string;
+  database: number | undefined;
+}
+const NO_URL = { protocol: '', username: '', password: '', database: undefined };
+
 function resolveUrls(given: Given, texts: string[], report: Report): RedisSettings | undefined {
-  const urls = texts.map((text) => (URL.canParse(text.trim()) ? new URL(text.trim()) : null));
+  const read = texts.map((text) => readUrl(text.trim()));
+  const urls = read.filter((url) => typeof url !== 'string');
   const [first] = urls;
-  const good = urls.filter(
-    (url) => url !== null && /^rediss?:$/.test(url.protocol) && url.hostname,
+  // The URLs may hold a password, so they are not shown; two that are alike wrong are told as one.
+  const wrong = new Set(
+    texts.length === 0 ? [URL_WANTED] : read.filter((url) => typeof url === 'string'),
   );
-  if (first === null || first === undefined || good.length < urls.length) {
-    // The URL may hold a password, so it is not shown.
-    report(['url'], 'wanted redis://[user:password@]host:port[/database] or rediss://...');
-    return undefined;
-  }
+  for (const message of wrong) report(['url'], message);
+  if (first === undefined || wrong.size > 0) return undefined;
+  const differ = urls.some((url) =>
+    (['protocol', 'username', 'password'] as const).some((part) => url[part] !== first[part]),
+  );
+  if (differ) report(['url'], 'wanted the same user, password and protocol in all URLs');
   const mode = given.cluster || urls.length > 1 ? 'cluster' : 'single';
   const settings = shared(given, first);
-  if (mode === 'cluster' && settings.database !== 0) {
-    report(['database'], `wanted 0, the only database of a Cluster, got ${settings.database}`);
+  const databases = [settings.database, ...urls.map(({ database = 0 }) => database)];
+  const other = databases.find((database) => database !== 0);
+  if (mode === 'cluster' && other !== undefined) {
+    report(['database'], `wanted 0, the only database of a Cluster, got ${other}`);
   }
-  const nodes = urls.flatMap((url) =>
-    url === null
-      ? []
-      : [{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 6379) }],
-  );
-  return { ...settings, mode, nodes };
+  return { ...settings, mode, nodes: urls.map(({ host, port }) => ({ host, port })) };
+}
+
+const URL_WANTED = 'wanted redis://[user:password@]host:port[/database] or rediss://...';
+
+/** Reads a URL, or says what was wanted of it. */
+function readUrl(text: string): RedisUrl | string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^rediss?:$/.test(url.protocol) || !url.hostname) return URL_WANTED;
+  if (url.search !== '' || url.hash !== '') {
+    return 'wanted a URL without ? and #; in a password they are written %3F and %23';
+  }
+  const digits = /^\/?(\d*)$/.exec(url.pathname)?.[1];
+  if (digits === undefined || Number(digits) > 65_535) {
+    return 'wanted nothing but a database number of 0 to 65535 after the / of the URL';
+  }
+  try {
+    return {
+      protocol: url.protocol,
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port || 6379),
+      username: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: digits === '' ? undefined : Number(digits),
+    };
+  } catch {
+    return 'wanted % of a user or password in the URL to be written %25';
+  }
 }
 
 /** What the URL says goes before what other settings say. */
-function shared(
-  given: Given,
-  url: Partial<Pick<URL, 'username' | 'password' | 'pathname' | 'protocol'>>,
-) {
-  const username = url.username ? decodeURIComponent(url.username) : given.username;
-  const password = url.password ? decodeURIComponent(url.password) : given.password;
-  const database = /^\/(\d+)$/.exec(url.pathname ?? '')?.[1];
+function shared(given: Given, url: Omit<RedisUrl, 'host' | 'port'>) {
+  const username = url.username || given.username;
+  const password = url.password || given.password;
   const files = Object.values(given.tls).some((file) => file !== undefined);
   const { ca, cert, key, servername } = given.tls;
   const tls = {
@@ -148,7 +190,7 @@ function shared(
     ...(servername === undefined ? {} : { servername }),
   };
   return {
-    database: database === undefined ? given.database : Number(database),
+    database: url.database ?? given.database,
     prefix: given.prefix,
     timeoutMs: given.timeoutMs,
     ...(username === undefined ? {} : { username }),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { explainIssues, valueAt } from './issues.js';
+import { explainIssues, kindOf, valueAt } from './issues.js';
 import { ConfigError, type Mistake } from './mistakes.js';
 import { didYouMean } from './near.js';
 import { resolveRedis } from './redis-settings.js';
@@ -21,6 +21,13 @@ export type Flags = Readonly<Record<string, string | undefined>>;
 export function loadSettings(flags: Flags, environment: NodeJS.ProcessEnv = process.env): Settings {
   const mistakes: Mistake[] = [];
   const file = settingsFile(flags.config ?? environment.SLUICE_CONFIG);
+  if (file !== undefined) {
+    mistakes.push(...file.mistakes);
+    if (!isRecord(file.data ?? {})) {
+      // A list of variables is such a text, with passwords in it, so it is not shown.
+      mistakes.push(file.mistake([], `wanted a map of fields, got ${kindOf(file.data)}`));
+    }
+  }
   const data = nested(file?.data);
   /** Which flag or variable a value came from, by path. */
   const origins = new Map<string, string>();
@@ -28,7 +35,8 @@ export function loadSettings(flags: Flags, environment: NodeJS.ProcessEnv = proc
   for (const setting of settingList) {
     const { path, variable, flag } = setting;
     const text = flags[flag] ?? environment[variable];
-    if (text === undefined || text === '' || isServiceLink(variable, text)) continue;
+    if (text === undefined || text === '') continue;
+    if (flags[flag] === undefined && isServiceLink(variable, text)) continue;
     origins.set(path.join('.'), flags[flag] === undefined ? variable : `--${flag}`);
     put(data, path, readText(setting, text));
   }
@@ -57,6 +65,11 @@ export function loadSettings(flags: Flags, environment: NodeJS.ProcessEnv = proc
   const { store, redis, ...others } = parsed.data;
   const kind = store ?? ((redis.url ?? redis.sentinels) ? 'redis' : 'memory');
   if (kind === 'memory') {
+    if (store === undefined) {
+      const message =
+        'wanted an address of Redis as well (redis.url or redis.sentinels), or store: memory';
+      for (const path of givenOf('redis', data)) report(path, message);
+    }
     if (mistakes.length > 0) throw new ConfigError(mistakes);
     return { ...others, store: { kind } };
   }
@@ -72,9 +85,17 @@ const KNOWN_VARIABLES = new Set(['SLUICE_CONFIG', ...settingList.map(({ variable
  * SLUICE_GRPC_PORT likewise for one called sluice-grpc. They are not settings.
  */
 function isServiceLink(variable: string, text: string): boolean {
-  return (
-    /^(?:tcp|udp|sctp):\/\//.test(text) || /_SERVICE_(?:HOST|PORT)|_PORT_\d+_[A-Z]+/.test(variable)
-  );
+  if (variable.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(text)) return true;
+  return !KNOWN_VARIABLES.has(variable) && SERVICE_LINK.test(variable);
+}
+
+const SERVICE_LINK =
+  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
+
+/** The paths of a group's settings that were given and say more than that something is off. */
+function givenOf(group: string, data: unknown): string[][] {
+  const paths = settingList.map(({ path }) => path).filter(([first]) => first === group);
+  return paths.filter((path) => (valueAt(data, path) ?? false) !== false);
 }
 
 function settingsFile(named: string | undefined): YamlFile | undefined {

@@ -62,9 +62,15 @@ export async function runReplay(options: {
   }
 }
 
-/** Resolves when the text is out, so that the process may end. */
+/** Resolves when the text is out, so that the process may end; or when nobody reads any more. */
 function write(out: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    out.write(text, (error) => (error == null ? resolve() : reject(error)));
+    const done = (error?: Error | null): void => {
+      if (error == null || ('code' in error && error.code === 'EPIPE')) resolve();
+      else reject(error);
+    };
+    // A stream throws the error that it emits too, unless somebody listens.
+    out.once('error', done);
+    out.write(text, done);
   });
 }

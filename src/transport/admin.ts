@@ -1,5 +1,5 @@
 import { fastify } from 'fastify';
-import { httpAddress, type Server } from './http-server.js';
+import { clientErrorHandler, httpAddress, refuseTheRest, type Server } from './http-server.js';
 
 /** One thing that must be so before work may come. */
 export interface Condition {
@@ -18,7 +18,8 @@ export interface AdminOptions {
 /** Health and metrics, on a port of their own. Rejects if it cannot listen. */
 export async function serveAdmin(options: AdminOptions): Promise<Server> {
   const { metrics, readiness } = options;
-  const app = fastify({ forceCloseConnections: true, requestTimeout: 10_000 });
+  const app = fastify({ forceCloseConnections: true, requestTimeout: 10_000, clientErrorHandler });
+  refuseTheRest(app, '/livez, /readyz and /metrics');
 
   // Liveness asks nobody: a store that is away must not get the whole fleet restarted.
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));

@@ -10,7 +10,7 @@ import {
 } from './error-text.js';
 
 /** An error with google.rpc.Status in its trailers: every one carries an ErrorInfo. */
-interface GrpcError {
+export interface GrpcError {
   code: status;
   details: string;
   metadata: Metadata;

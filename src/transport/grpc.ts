@@ -1,15 +1,9 @@
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import {
   Server as GrpcServer,
-  type Metadata,
-  ServerCredentials,
   type ServerUnaryCall,
   type ServiceDefinition,
   type sendUnaryData,
-  type status,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
@@ -17,7 +11,10 @@ import { HealthImplementation } from 'grpc-health-check';
 import { type BadRequest, type CheckRequest, CODES } from '../check.js';
 import type { Limiter } from '../limiter.js';
 import { policyToWire, toWire } from './answer.js';
-import { internalStatus, statusOf } from './grpc-status.js';
+import { type Message, readingSafely } from './grpc-request.js';
+import { bind, bindSocket } from './grpc-socket.js';
+import { type GrpcError, internalStatus, statusOf } from './grpc-status.js';
+import { createStreams } from './grpc-streams.js';
 import { MAX_REQUEST_BYTES, parseCheck, parsePeek, parsePolicyName } from './request.js';
 
 export interface GrpcOptions {
@@ -40,7 +37,13 @@ export interface GrpcService {
 const SERVICE = 'sluice.v1.RateLimitService';
 const MINUTE = 60_000;
 
-/** The gRPC API, with health and reflection. Rejects if it cannot listen. */
+/** What a call comes to. */
+type Reply = { message: object } | { error: GrpcError };
+
+/**
+ * The gRPC API, with health and reflection. Rejects if it cannot listen; with a SocketError if that
+ * is for the socket.
+ */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   const { limiter, socket } = options;
   const definition = loadSync('sluice/v1/rate_limit.proto', {
@@ -51,7 +54,9 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   const service = definition[SERVICE];
   if (service === undefined || !isService(service)) throw new Error(`no ${SERVICE} in the proto`);
 
+  const streams = createStreams();
   const server = new GrpcServer({
+    interceptors: [streams.interceptor],
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
     'grpc.max_concurrent_streams': 1000,
     // Connections end now and then, so that load finds new instances.
@@ -65,32 +70,41 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   health.addToServer(server);
   new ReflectionService(definition).addToServer(server);
 
-  const decide = async (request: CheckRequest | BadRequest): Promise<object> => {
+  const decide = async (request: CheckRequest | BadRequest): Promise<Reply> => {
     const answer = await limiter.check(request, 'grpc');
-    if (answer.kind !== 'decision') throw statusOf(answer);
-    return { ...toWire(answer), code: CODES[answer.code] };
+    return answer.kind === 'decision'
+      ? { message: { ...toWire(answer), code: CODES[answer.code] } }
+      : { error: statusOf(answer) };
   };
-  const unary = (handle: (request: Message) => object | Promise<object>) => {
-    return async (call: ServerUnaryCall<Message, object>, done: sendUnaryData<object>) => {
+  const unary = (handle: (fields: Message['fields']) => Reply | Promise<Reply>) => {
+    return async (
+      { request }: ServerUnaryCall<Message | BadRequest, object>,
+      done: sendUnaryData<object>,
+    ) => {
       try {
-        done(null, await handle(call.request));
+        const read = request.kind === 'message';
+        const reply = await (read ? handle(request.fields) : decide(request));
+        if ('error' in reply) done(reply.error);
+        else done(null, reply.message);
       } catch (error) {
-        if (isStatus(error)) return done(error);
         options.onError(error);
         done(internalStatus());
       }
     };
   };
 
-  server.addService(service, {
-    Check: unary((request) => decide(parseCheck(request))),
-    Peek: unary((request) => decide(parsePeek(request))),
-    ListPolicies: unary(() => ({ policies: [...limiter.policies.values()].map(policyToWire) })),
-    GetPolicy: unary((request) => {
-      const asked = parsePolicyName(request);
+  server.addService(readingSafely(service), {
+    Check: unary((fields) => decide(parseCheck(fields))),
+    Peek: unary((fields) => decide(parsePeek(fields))),
+    ListPolicies: unary(() => ({
+      message: { policies: [...limiter.policies.values()].map(policyToWire) },
+    })),
+    GetPolicy: unary((fields) => {
+      const asked = parsePolicyName(fields);
       const found = asked.kind === 'named' ? limiter.find(asked.policy) : asked;
-      if (found.kind !== 'policy') throw statusOf(found);
-      return { policy: policyToWire(found.policy) };
+      return found.kind === 'policy'
+        ? { message: { policy: policyToWire(found.policy) } }
+        : { error: statusOf(found) };
     }),
   });
 
@@ -98,8 +112,12 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   const port = await bind(server, `${host}:${options.port}`);
   const addresses = [`${host}:${port}`];
   if (socket !== undefined) {
-    await clearStaleSocket(socket);
-    await bind(server, `unix:${socket}`);
+    try {
+      await bindSocket(server, socket);
+    } catch (error) {
+      server.forceShutdown();
+      throw error;
+    }
     addresses.push(`unix:${socket}`);
   }
 
@@ -111,39 +129,14 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
     },
     async close(graceMs) {
       const timer = setTimeout(() => server.forceShutdown(), graceMs);
-      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      streams.end();
+      await closed;
       clearTimeout(timer);
     },
   };
 }
 
-/** What the proto decoder gives: fields that were not sent are absent. */
-type Message = Record<string, unknown>;
-
 function isService(entry: object): entry is ServiceDefinition {
   return !('format' in entry);
-}
-
-function isStatus(error: unknown): error is { code: status; details: string; metadata: Metadata } {
-  return typeof error === 'object' && error !== null && 'code' in error && 'metadata' in error;
-}
-
-function bind(server: GrpcServer, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
-      error === null ? resolve(port) : reject(error),
-    );
-  });
-}
-
-/** Removes a socket that a process left behind. Rejects if somebody still listens on it. */
-async function clearStaleSocket(path: string): Promise<void> {
-  if (!existsSync(path)) return;
-  const alive = await new Promise<boolean>((resolve) => {
-    const probe = connect(path, () => resolve(true));
-    probe.on('error', () => resolve(false)).on('close', () => probe.destroy());
-    probe.on('connect', () => probe.end());
-  });
-  if (alive) throw Object.assign(new Error(`${path} is in use`), { code: 'EADDRINUSE' });
-  await rm(path);
 }

@@ -22,11 +22,13 @@ export function headersOf(decision: Decision): Record<string, string> {
 
 /**
  * `t` is the time in which no more than `r` can be had: of a denied limit that is its wait, so that
- * Retry-After is never earlier.
+ * Retry-After is never earlier. It is left out where no wait helps, since t=0 would say: now.
  */
-function rateLimitItem({ limit, remaining, resetAfter, retryAfter }: LimitDecision): string {
-  const t = seconds(retryAfter ?? resetAfter);
-  return `"${limit.name}";r=${Math.min(remaining, MAX_INTEGER)};t=${t}`;
+function rateLimitItem(decision: LimitDecision): string {
+  const { limit, allowed, remaining, resetAfter, retryAfter } = decision;
+  const item = `"${limit.name}";r=${Math.min(remaining, MAX_INTEGER)}`;
+  const never = limit.quota === 0 || (!allowed && retryAfter === undefined);
+  return never ? item : `${item};t=${seconds(retryAfter ?? resetAfter)}`;
 }
 
 const policyHeaders = new WeakMap<Policy, string>();

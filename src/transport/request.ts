@@ -53,10 +53,20 @@ export function parsePolicyName(data: unknown): { kind: 'named'; policy: string 
   return { kind: 'named', ...parsed.data };
 }
 
+/** Whatever was sent, the answer stays small. */
+const MAX_VIOLATIONS = 20;
+const MAX_FIELD = 100;
+
 function badRequest(error: z.ZodError, data: unknown, shape: object): BadRequest {
-  const violations = explainIssues(error, data, () => Object.keys(shape));
-  return {
-    kind: 'bad-request',
-    violations: violations.map(({ path, message }) => ({ field: path.join('.'), message })),
-  };
+  const explained = explainIssues(error, data, () => Object.keys(shape), MAX_VIOLATIONS);
+  const violations = explained.map(({ path, message }) => ({
+    field: shorten(path.join('.')),
+    // A value that was cut may end in half a character, which gRPC cannot send.
+    message: message.toWellFormed(),
+  }));
+  return { kind: 'bad-request', violations };
+}
+
+function shorten(field: string): string {
+  return field.length <= MAX_FIELD ? field : `${field.slice(0, MAX_FIELD)}...`.toWellFormed();
 }

@@ -5,9 +5,17 @@ import { type BadRequest, type CheckRequest, isAllowed } from '../check.js';
 import type { Limiter } from '../limiter.js';
 import { policyToWire, toWire } from './answer.js';
 import { ERROR_NAMES, INTERNAL_TEXT } from './error-text.js';
-import { closeHttp, httpAddress, type Server } from './http-server.js';
+import {
+  clientErrorHandler,
+  closeHttp,
+  httpAddress,
+  refuseTheRest,
+  type Server,
+  send,
+} from './http-server.js';
+import { readJsonOfUtf8 } from './json-body.js';
 import { describeApi, routeSchemas } from './openapi.js';
-import { PROBLEM_TYPE, type Problem, problem, problemOf } from './problem.js';
+import { type Problem, problem, problemOf } from './problem.js';
 import { MAX_REQUEST_BYTES, parseCheck, parsePeek } from './request.js';
 
 export interface RestOptions {
@@ -37,24 +45,15 @@ export async function serveRest(options: RestOptions): Promise<Server> {
     forceCloseConnections: 'idle',
     // A key's bytes may each take three characters in a path.
     routerOptions: { maxParamLength: 4096 },
+    clientErrorHandler,
     frameworkErrors: (error, _request, reply) => refuse(error, reply),
   });
   app.removeContentTypeParser('text/plain');
+  readJsonOfUtf8(app);
   // Schemas are for documents and for fast answers; zod has read the request, once.
   app.setValidatorCompiler(() => () => true);
   app.setErrorHandler<FastifyError>((error, _request, reply) => refuse(error, reply));
-  app.setNotFoundHandler((request, reply) => {
-    const { method, url } = request;
-    const path = url.split('?', 1)[0] ?? '';
-    const allow = ['GET', 'POST'].filter((other) => app.findRoute({ method: other, url: path }));
-    if (allow.length === 0) {
-      const detail = `nothing is at ${path.slice(0, 200)}; see /docs`;
-      return send(reply, problem(404, 'NOT_FOUND', 'Not found', detail));
-    }
-    reply.header('allow', allow.join(', '));
-    const detail = `${method} is not allowed here; wanted ${allow.join(' or ')}`;
-    return send(reply, problem(405, 'METHOD_NOT_ALLOWED', 'Method not allowed', detail));
-  });
+  refuseTheRest(app, '/docs');
 
   const decide = async (
     request: CheckRequest | BadRequest,
@@ -117,10 +116,6 @@ function readDenyStatus(query: unknown): 200 | 429 | BadRequest {
   return { kind: 'bad-request', violations: [{ field: '', message }] };
 }
 
-function send(reply: FastifyReply, found: Problem): FastifyReply {
-  return reply.code(found.status).header('content-type', PROBLEM_TYPE).send(found);
-}
-
 /** What fastify itself refuses, in words that say what to do. */
 function transportProblem({ code, statusCode, message }: FastifyError): Problem {
   const { badRequest } = ERROR_NAMES;
@@ -140,7 +135,7 @@ function transportProblem({ code, statusCode, message }: FastifyError): Problem 
       return problem(400, badRequest, 'Not JSON', `wanted a JSON object: ${message}`);
     default:
       return statusCode !== undefined && statusCode < 500
-        ? problem(statusCode, badRequest, 'Bad request', message)
+        ? problem(statusCode, badRequest, 'Bad request', message.slice(0, 300))
         : problem(500, ERROR_NAMES.internal, 'Internal error', INTERNAL_TEXT);
   }
 }

@@ -111,6 +111,43 @@ describe('policies', () => {
     ]);
   });
 
+  it('show a field given twice together with the other mistakes of its file', () => {
+    const text = `policies:
+  p:
+    limits: [{ algorithm: fixed-period, quota: 5, quota: -1, period: 1s }]
+  q: 5
+`;
+    expect(mistakesIn({ 'p.yaml': text })).toEqual([
+      'p.yaml:3:51: the field quota is given twice in one map; wanted once',
+      'p.yaml:3:51: policies.p.limits[0].quota: wanted at least 0, got -1',
+      'p.yaml:4:3: policies.q: wanted a map of fields, got 5',
+    ]);
+  });
+
+  it('refuse limits that stand inside of themselves', () => {
+    expect(
+      mistakesIn({ 'p.yaml': 'policies:\n  p:\n    limits: &a\n      - limits: *a\n' }),
+    ).toEqual(['p.yaml:4:17: *a stands inside of what it means; wanted no circle']);
+  });
+
+  it('show the list of known fields once for all unknown ones of a map', () => {
+    expect(mistakesIn({ 'p.yaml': 'policies: { p: { a: 1, b: 2, limits: 1 } }' })).toEqual([
+      'p.yaml:1:30: policies.p.limits: wanted a list, got 1',
+      'p.yaml:1:18: policies.p.a: unknown field; wanted one of description, limits',
+      'p.yaml:1:24: policies.p.b: unknown field',
+    ]);
+  });
+
+  it.each([
+    ['{ algorithm: [fixed-period] }', 'got ["fixed-period"]'],
+    ['{ algorithm: [[fixed-period]] }', 'got a list of 1'],
+    ['{ algorithm: { a: {} } }', 'got a map of fields'],
+    [`{ algorithm: [${'1, '.repeat(100)}] }`, 'got a list of 100'],
+    [`{ algorithm: ${'x'.repeat(100)} }`, `got "${'x'.repeat(56)}...`],
+  ])('show in few characters what was given: %.40s', (limit, got) => {
+    expect(limitMistakes(limit)).toEqual([`algorithm: wanted sliding-log or fixed-period, ${got}`]);
+  });
+
   it.each([
     ['{ algorithm: fixed-period, quota: 5 }', 'period: wanted a duration'],
     ['{ algorithm: fixed-period, period: 1m }', 'quota: wanted a number, nothing given'],

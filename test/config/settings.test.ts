@@ -27,6 +27,12 @@ function redisOf(environment: Record<string, string>) {
   return store.redis;
 }
 
+const ADDRESS_WANTED =
+  'wanted an address of Redis as well (redis.url or redis.sentinels), or store: memory';
+const DATABASE_WANTED = 'wanted nothing but a database number of 0 to 65535 after the / of the URL';
+const PLAIN_WANTED = 'wanted a URL without ? and #; in a password they are written %3F and %23';
+const SAME_WANTED = 'wanted the same user, password and protocol in all URLs';
+
 describe('settings', () => {
   it('need no file and no variable', () => {
     const settings = loadSettings({ config: fileWith('{}') }, {});
@@ -137,6 +143,80 @@ describe('settings', () => {
   });
 
   it.each([
+    ['redis://me:secret@h/mydb', DATABASE_WANTED],
+    ['redis://me:secret@h/-1', DATABASE_WANTED],
+    ['redis://me:secret@h/65536', DATABASE_WANTED],
+    ['redis://me:secret@h/9999999999999999999999', DATABASE_WANTED],
+    ['redis://me:secret@h/1/2', DATABASE_WANTED],
+    ['redis://me:secret@h?db=3', PLAIN_WANTED],
+    ['redis://me:secret@h/3#x', PLAIN_WANTED],
+    ['redis://me:secret@a/x,redis://me:secret@b/y', DATABASE_WANTED],
+    ['redis://:pa%ss@h', 'wanted % of a user or password in the URL to be written %25'],
+    ['redis://me:secret@a,redis://me:other@b', SAME_WANTED],
+    ['redis://me:secret@a,redis://you:secret@b', SAME_WANTED],
+    ['redis://me:secret@a,rediss://me:secret@b', SAME_WANTED],
+  ])('refuse a URL that would not mean what it says, without showing it: %s', (url, mistake) => {
+    expect(mistakes({}, { SLUICE_REDIS_URL: url })).toEqual([`SLUICE_REDIS_URL: ${mistake}`]);
+  });
+
+  it('take a URL that ends in a slash, or in the last database', () => {
+    expect(redisOf({ SLUICE_REDIS_URL: 'redis://h/' }).database).toBe(0);
+    expect(redisOf({ SLUICE_REDIS_URL: 'redis://h/65535' }).database).toBe(65_535);
+  });
+
+  it('refuse an empty list of Sentinels and an empty name of theirs', () => {
+    const config = fileWith('redis: { sentinels: [], sentinelName: main }');
+    expect(mistakes({ config }, {})).toEqual([
+      `${config}:1:10: redis.sentinels: wanted a list of at least 1, got []`,
+    ]);
+    const nameless = fileWith('redis: { sentinels: ["a:1"], sentinelName: "" }');
+    expect(mistakes({ config: nameless }, {})).toEqual([
+      `${nameless}:1:30: redis.sentinelName: wanted at least 1 character, got ""`,
+    ]);
+  });
+
+  it('of Redis may be there without an address if the store is said to be memory', () => {
+    const environment = { SLUICE_REDIS_TIMEOUT_MS: '20', SLUICE_REDIS_CLUSTER: 'true' };
+    expect(mistakes({}, { ...environment, SLUICE_STORE: 'memory' })).toEqual([]);
+    expect(mistakes({}, { SLUICE_REDIS_CLUSTER: 'false' })).toEqual([]);
+  });
+
+  it.each([
+    ['- a', 'a list of 1'],
+    ['SLUICE_REDIS_URL=redis://:secret@h', 'a text'],
+    ['5', '5'],
+  ])('refuse a file that is no map, without showing what may be a password: %s', (text, got) => {
+    const config = fileWith(text);
+    expect(mistakes({ config }, {})).toEqual([`${config}:1:1: wanted a map of fields, got ${got}`]);
+  });
+
+  it.each(['', '# nothing', 'null', '{}'])('may be in a file that says nothing: %j', (text) => {
+    expect(mistakes({ config: fileWith(text) }, {})).toEqual([]);
+  });
+
+  it('refuse what stands inside of itself', () => {
+    const config = fileWith('redis: &a {tls: *a, nope: 1}');
+    expect(mistakes({ config }, {})).toEqual([
+      `${config}:1:17: *a stands inside of what it means; wanted no circle`,
+    ]);
+    const used = fileWith('http: &a { port: 0 }\ngrpc: *a\n');
+    expect(mistakes({ config: used }, {})).toEqual([]);
+  });
+
+  it('show a field given twice together with the other mistakes of the file', () => {
+    const config = fileWith('http: { port: 1, port: a }\nnope: 1\n');
+    expect(mistakes({ config }, {})).toEqual([
+      `${config}:1:18: the field port is given twice in one map; wanted once`,
+      `${config}:1:18: http.port: wanted a number, got "a"`,
+      expect.stringContaining(`${config}:2:1: nope: unknown field; wanted one of policies, http`),
+    ]);
+    const twice = fileWith('store: memory\nstore: memory\n');
+    expect(mistakes({ config: twice }, {})).toEqual([
+      `${twice}:2:1: the field store is given twice in one map; wanted once`,
+    ]);
+  });
+
+  it.each([
     [{ SLUICE_STORE: 'redis' }, 'redis.url: wanted redis.url or redis.sentinels for store: redis'],
     [{ SLUICE_REDIS_SENTINELS: 'a:1' }, 'redis.sentinelName: wanted the name'],
     [
@@ -156,6 +236,17 @@ describe('settings', () => {
       { SLUICE_REDIS_URL: 'rediss://a', SLUICE_REDIS_TLS_CA: '/no.pem' },
       'SLUICE_REDIS_TLS_CA: wanted a PEM file (ENOENT',
     ],
+    [{ SLUICE_REDIS_SENTINEL_NAME: 'main' }, `SLUICE_REDIS_SENTINEL_NAME: ${ADDRESS_WANTED}`],
+    [{ SLUICE_REDIS_CLUSTER: 'true' }, `SLUICE_REDIS_CLUSTER: ${ADDRESS_WANTED}`],
+    [
+      { SLUICE_REDIS_TLS_CA: 'test/redis/tls/ca.pem', SLUICE_REDIS_PASSWORD: 'x' },
+      `SLUICE_REDIS_PASSWORD: ${ADDRESS_WANTED}\nSLUICE_REDIS_TLS_CA: ${ADDRESS_WANTED}`,
+    ],
+    [
+      { SLUICE_REDIS_SENTINELS: 'a:65536', SLUICE_REDIS_SENTINEL_NAME: 'x' },
+      'SLUICE_REDIS_SENTINELS: wanted a port of 1 to 65535, got "a:65536"',
+    ],
+    [{ SLUICE_REDIS_URL: 'redis://a,redis://b/3' }, 'redis.database: wanted 0, the only database'],
     [{ SLUICE_REDIS_TIMEOUT_MS: '0' }, 'SLUICE_REDIS_TIMEOUT_MS: wanted at least 1, got 0'],
     [{ SLUICE_CONFIG: '/nowhere.yaml' }, '/nowhere.yaml: cannot read it'],
   ])('refuse what does not fit together: %j', (environment, mistake) => {
@@ -177,5 +268,19 @@ describe('settings', () => {
         },
       ),
     ).toEqual([]);
+  });
+
+  it('take for a link of Kubernetes neither a flag nor a variable that is no port', () => {
+    const link = 'tcp://127.0.0.1:6379';
+    const mistake = 'wanted redis://[user:password@]host:port[/database] or rediss://...';
+    expect(mistakes({}, { SLUICE_REDIS_URL: link })).toEqual([`SLUICE_REDIS_URL: ${mistake}`]);
+    expect(mistakes({ 'redis-url': link }, {})).toEqual([`--redis-url: ${mistake}`]);
+    expect(mistakes({ 'http-port': link }, { SLUICE_HTTP_PORT: link })).toEqual([
+      `--http-port: wanted a number, got "${link}"`,
+    ]);
+    expect(mistakes({}, { SLUICE_ELSEWHERE: link })).toEqual(['SLUICE_ELSEWHERE: unknown setting']);
+    expect(mistakes({}, { SLUICE_SERVICE_HOSTS: 'a' })).toEqual([
+      'SLUICE_SERVICE_HOSTS: unknown setting (did you mean SLUICE_GRPC_HOST?)',
+    ]);
   });
 });

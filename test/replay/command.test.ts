@@ -1,8 +1,10 @@
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/mistakes.js';
-import { LOG, logLine, POLICIES, run, writeFile } from './run.js';
+import { runReplay } from '../../src/replay/command.js';
+import { createMemoryStore } from '../../src/store/memory.js';
+import { collect, LOG, logLine, POLICIES, run, writeFile } from './run.js';
 
 const policies = () => writeFile('policies.yaml', POLICIES);
 
@@ -96,4 +98,21 @@ test('a log that breaks off while it is read is an error and no shorter log', as
   await expect(replayed).rejects.toThrow(
     'standard input: cannot read the log: EIO: i/o error, read',
   );
+});
+
+test('nobody reading what is written is the end and no error, and a full disk is one', async () => {
+  const replayTo = (code: string) => {
+    const failure = Object.assign(new Error(`${code}: write`), { code });
+    return runReplay({
+      policies: policies(),
+      key: 'client',
+      log: writeFile('access.log', LOG.join('')),
+      json: false,
+      out: new Writable({ write: (_chunk, _encoding, done) => done(failure) }),
+      err: collect().stream,
+      createStore: (clock, maxKeys) => createMemoryStore({ clock, maxKeys }),
+    });
+  };
+  await expect(replayTo('EPIPE')).resolves.toBeUndefined();
+  await expect(replayTo('ENOSPC')).rejects.toThrow('ENOSPC: write');
 });

@@ -75,6 +75,6 @@ it('serves health: alive and ready, with the reasons if asked', async () => {
   expect(await statusOf(sluice.admin, '/livez')).toBe(200);
   const ready = await fetch(`${sluice.admin}/readyz?verbose`);
   expect(await ready.text()).toBe(
-    '[+] listening: REST and gRPC\n[+] store: in memory, 0 of at most 1000000 keys\n[+] staying: yes\nok\n',
+    '[+] listening: REST and gRPC\n[+] store: in memory, 0 of at most 1000000 keys\n[+] not shutting down: yes\nok\n',
   );
 });

@@ -1,10 +1,14 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, credentials } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Outcome, Store } from '../../src/store/store.js';
+import { SocketError } from '../../src/transport/grpc-socket.js';
 import { type Caller, grpcCaller, post, type Service, startService } from './service.js';
 
 const yaml = `
@@ -16,6 +20,26 @@ policies:
       - { name: daily, algorithm: fixed-period, quota: 100, period: day }
 `;
 const socket = join(mkdtempSync(join(tmpdir(), 'sluice-socket-')), 'grpc.sock');
+const HEALTH = {
+  folder: 'node_modules/grpc-health-check/proto',
+  file: 'health/v1/health.proto',
+  name: 'grpc.health.v1.Health',
+};
+
+/** A request on the wire, whose characters are bytes. */
+function message(...texts: string[]): Buffer {
+  const fields = texts.map((text, i) => {
+    const bytes = Buffer.from(text, 'latin1');
+    return Buffer.concat([Buffer.from([((i + 1) << 3) | 2, bytes.length]), bytes]);
+  });
+  return Buffer.concat(fields);
+}
+
+async function badRequests({ metrics }: Service): Promise<number> {
+  const line = /^sluice_bad_requests_total\{transport="grpc"\} (\d+)$/m;
+  return Number(line.exec(await metrics.text())?.[1]);
+}
+
 let service: Service;
 let caller: Caller;
 
@@ -103,25 +127,139 @@ describe('a check over gRPC', () => {
     local.close();
   });
 
-  it('takes over a socket that a dead process left, but not one that is in use', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'sluice-socket-')), 'grpc.sock');
+  it.each(['policy', 'key'])('refuses a %s that is not UTF-8, and names it', async (field) => {
+    const [policy, key] = field === 'key' ? ['login', '\xff'] : ['\xff', 'k'];
+    const answer = await caller.call('Check', message(policy, key));
+    expect(answer).toMatchObject({
+      code: 3,
+      details: `${field}: wanted UTF-8`,
+      statusDetails: expect.stringContaining('BAD_REQUEST'),
+    });
+  });
+
+  it('takes the character that stands for wrong bytes as any other', async () => {
+    const answer = await caller.call('Check', { policy: 'login', key: '\ufffd' });
+    expect(answer).toMatchObject({ message: { key: '\ufffd', allowed: true } });
+  });
+
+  it.each([
+    ['bytes that are no message', Buffer.from('ffffff', 'hex')],
+    ['a text that ends too early', message('login', 'whole').subarray(0, -1)],
+    ['a number in place of the policy', Buffer.from('0805', 'hex')],
+    [
+      'a text in place of the cost',
+      Buffer.concat([message('login', 'k'), Buffer.from('1a0101', 'hex')]),
+    ],
+  ])('answers %s as a bad request, and counts it', async (_what, bytes) => {
+    const before = await badRequests(service);
+    expect(await caller.call('Check', bytes)).toMatchObject({
+      code: 3,
+      details: 'wanted a message as in the proto',
+      statusDetails: expect.stringContaining('BAD_REQUEST'),
+    });
+    expect(await badRequests(service)).toBe(before + 1);
+  });
+
+  it('tells what was given even if it was cut within a character', async () => {
+    for (const shift of ['', 'x']) {
+      const key = shift + '🙂'.repeat(300);
+      expect(await caller.call('Check', { policy: 'login', key })).toMatchObject({
+        code: 3,
+        details: expect.stringContaining('key: wanted at most 1024 bytes'),
+      });
+    }
+    expect(service.errors).toEqual([]);
+  });
+});
+
+describe('the Unix socket', () => {
+  const free = () => join(mkdtempSync(join(tmpdir(), 'sluice-socket-')), 'grpc.sock');
+
+  it('is taken over if a dead process left it', async () => {
+    const path = free();
+    const script = `require('net').createServer().listen(process.argv[1], () => console.log('up'))`;
+    const dead = spawn(process.execPath, ['-e', script, path]);
+    await once(dead.stdout, 'data');
+    dead.kill('SIGKILL');
+    await once(dead, 'exit');
+    expect(existsSync(path)).toBe(true);
+    const heir = await startService({ yaml, socket: path });
+    const local = grpcCaller(`unix:${path}`);
+    expect(await local.call('ListPolicies', {})).toHaveProperty('message');
+    local.close();
+    await heir.close();
+  });
+
+  it('is left alone if somebody listens on it', async () => {
+    const path = free();
     const first = createServer().listen(path);
-    await new Promise((resolve) => first.once('listening', resolve));
-    await expect(startService({ yaml, socket: path })).rejects.toThrow('in use');
-    await new Promise((resolve) => first.close(resolve));
-    writeFileSync(path, '');
-    const second = await startService({ yaml, socket: path });
-    await second.close();
+    await once(first, 'listening');
+    const refusal = startService({ yaml, socket: path });
+    await expect(refusal).rejects.toThrow(`${path} is in use`);
+    await expect(refusal).rejects.toBeInstanceOf(SocketError);
+    first.close();
+  });
+
+  it('is not made where a file is, which stays', async () => {
+    const path = free();
+    writeFileSync(path, 'precious');
+    const refusal = startService({ yaml, socket: path });
+    await expect(refusal).rejects.toThrow(`${path} is there already and is no socket`);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('is named where it cannot be', async () => {
+    const refusal = startService({ yaml, socket: '/nowhere/grpc.sock' });
+    await expect(refusal).rejects.toThrow(/^\/nowhere\/grpc\.sock: /);
+    await expect(refusal).rejects.toBeInstanceOf(SocketError);
+  });
+});
+
+describe('closing', () => {
+  it('ends streams, answers the check that is under way, and does not wait for more', async () => {
+    const gate = new EventEmitter();
+    const outcome: Outcome = { kind: 'failure', reason: 'timeout', cause: 'a test' };
+    const store: Store = {
+      async decide() {
+        gate.emit('asked');
+        await once(gate, 'answer');
+        return [outcome];
+      },
+      health: () => ({ up: true, detail: '' }),
+      close: async () => {},
+    };
+    const closing = await startService({ yaml, store });
+    const client = new Client(closing.grpc, credentials.createInsecure());
+    const definition = loadSync(HEALTH.file, { includeDirs: [HEALTH.folder] });
+    const { Watch } = Object(definition[HEALTH.name]);
+    const watch = client.makeServerStreamRequest(
+      Watch.path,
+      Watch.requestSerialize,
+      Watch.responseDeserialize,
+      { service: '' },
+    );
+    const ended = new Promise((resolve) => watch.on('error', resolve));
+    await once(watch, 'data');
+    const local = grpcCaller(closing.grpc);
+    const asked = once(gate, 'asked');
+    const check = local.call('Check', { policy: 'login', key: 'k' });
+    await asked;
+
+    const started = performance.now();
+    const closed = closing.close();
+    expect(await ended).toMatchObject({ code: 14 });
+    gate.emit('answer');
+    expect(await check).toMatchObject({ statusDetails: expect.stringContaining('STORE_TIMEOUT') });
+    await closed;
+    expect(performance.now() - started).toBeLessThan(1000);
+    local.close();
+    client.close();
   });
 });
 
 describe('what every gRPC service has', () => {
   it('health tells of the service and of nothing else', async () => {
-    const health = grpcCaller(service.grpc, {
-      folder: 'node_modules/grpc-health-check/proto',
-      file: 'health/v1/health.proto',
-      name: 'grpc.health.v1.Health',
-    });
+    const health = grpcCaller(service.grpc, HEALTH);
     const ask = (name: string) => health.call('Check', { service: name });
     const serving = { message: { status: 'SERVING' } };
     expect(await ask('sluice.v1.RateLimitService')).toEqual(serving);
@@ -144,7 +282,9 @@ describe('what every gRPC service has', () => {
     stream.write({ listServices: '' });
     const names = Object(await answer).listServicesResponse.service;
     expect(names).toContainEqual({ name: 'sluice.v1.RateLimitService' });
+    const ended = once(stream, 'status');
     stream.end();
+    expect(await ended).toMatchObject([{ code: 0 }]);
     client.close();
   });
 });

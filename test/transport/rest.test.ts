@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { get, post, type Service, startService } from './service.js';
 
@@ -18,11 +19,27 @@ policies:
     limits:
       - { name: min, algorithm: fixed-period, quota: 10, period: 60s }
       - { name: hour, algorithm: fixed-period, quota: 100, period: 3600s }
+  zero: { limits: [{ algorithm: fixed-period, quota: 0, period: 1m }] }
   huge: { limits: [{ algorithm: fixed-period, quota: 9007199254740991, period: 1h }] }
 `,
   });
 });
 afterAll(() => service.close());
+
+function postBytes(body: Buffer): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return fetch(`${service.rest}/v1/check`, { method: 'POST', headers, body: new Uint8Array(body) });
+}
+
+/** What a server writes before it closes the connection on which it got `text`. */
+async function exchange(address: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  socket.write(text);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer;
+}
 
 describe('a check over REST', () => {
   it('answers an allowed check with every field of the Decision', async () => {
@@ -137,6 +154,15 @@ describe('a check over REST', () => {
     expect(headers.has('retry-after')).toBe(false);
   });
 
+  it('leaves t out where no wait helps, since t=0 would say: now', async () => {
+    const zero = await post(service, { policy: 'zero', key: 'k' });
+    const greedy = await post(service, { policy: 'login', key: 'greedy', cost: 6 });
+    const peek = await get(service, '/v1/policies/zero/keys/k');
+    expect(zero.headers.get('ratelimit')).toBe('"zero";r=0');
+    expect(greedy.headers.get('ratelimit')).toBe('"login";r=5');
+    expect(peek.headers.get('ratelimit')).toBe('"zero";r=0');
+  });
+
   it('takes a ULID of the caller as the id', async () => {
     const checkId = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
     expect((await post(service, { policy: 'login', key: 'id', checkId })).body.checkId).toBe(
@@ -166,7 +192,7 @@ describe('a check over REST', () => {
 describe('policies and peeks over REST', () => {
   it('lists the policies and shows one', async () => {
     const list = await get(service, '/v1/policies');
-    expect(list.body.policies).toHaveLength(6);
+    expect(list.body.policies).toHaveLength(7);
     const one = await get(service, '/v1/policies/day');
     expect(one.body).toEqual({
       name: 'day',
@@ -273,6 +299,52 @@ describe('bad input over REST', () => {
     ]);
   });
 
+  it('tells twenty mistakes and how many more there are, in an answer that stays small', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 1500 }, (_, i) => [`f${i}`, 1]));
+    const { status, body } = await post(service, { policy: 'login', key: 'k', ...unknown });
+    expect(status).toBe(400);
+    expect(body.violations).toHaveLength(21);
+    expect(body.detail).toMatch(/; and 1480 more$/);
+    const long = await post(service, { policy: 'login', key: 'k', ['f'.repeat(16_000)]: 1 });
+    expect(JSON.stringify(long.body).length).toBeLessThan(1000);
+  });
+
+  it('refuses bytes that are not UTF-8, which would make different keys one', async () => {
+    for (const byte of [0xff, 0xfe]) {
+      const body = Buffer.from('{"policy":"login","key":"?"}');
+      body[body.indexOf('?')] = byte;
+      const response = await postBytes(body);
+      expect(response.status).toBe(400);
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(await response.json()).toMatchObject({ detail: 'wanted UTF-8' });
+    }
+    const { body } = await post(service, { policy: 'login', key: '\ufffd' });
+    expect(body).toMatchObject({ key: '\ufffd', allowed: true });
+  });
+
+  it.each([
+    ['a line that is no request', 'what?\r\n\r\n', 400],
+    ['a header over 16 KiB', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+  ])('answers %s with a problem as well', async (_what, text, status) => {
+    for (const address of [service.rest, service.admin]) {
+      const answer = await exchange(address, text);
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head).toContain(`HTTP/1.1 ${status} `);
+      expect(head).toContain('content-type: application/problem+json');
+      expect(head).toContain('connection: close');
+      expect(JSON.parse(body)).toMatchObject({ status, reason: 'BAD_REQUEST' });
+    }
+  });
+
+  it('the admin port answers what is not there with a problem', async () => {
+    const response = await fetch(`${service.admin}/nowhere`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+    ]);
+    expect((await fetch(`${service.admin}/livez`, { method: 'POST' })).status).toBe(405);
+  });
+
   it('tells every mistake at once', async () => {
     expect(await violations({ policy: 1, key: 2, cost: 'x', checkId: 'y' })).toHaveLength(4);
   });
@@ -328,16 +400,16 @@ policies:
 `,
     });
     const ask = (policy: string, cost: number) => post(big, { policy, key: 'k', cost });
-    expect((await ask('log', 10_000)).body).toMatchObject({ remaining: 90_000 });
-    expect(await ask('log', 10_001)).toMatchObject({
+    expect((await ask('log', 2_000)).body).toMatchObject({ remaining: 98_000 });
+    expect(await ask('log', 2_001)).toMatchObject({
       status: 400,
       body: {
         reason: 'BAD_REQUEST',
         detail:
-          'cost: wanted at most 10000 under policy log, since sliding-log remembers every unit, got 10001',
+          'cost: wanted at most 2000 under policy log, since sliding-log remembers every unit, got 2001',
       },
     });
-    expect((await ask('log', 100_001)).body).toMatchObject({ allowed: false, remaining: 90_000 });
+    expect((await ask('log', 100_001)).body).toMatchObject({ allowed: false, remaining: 98_000 });
     expect((await ask('fixed', 100_000)).body).toMatchObject({ code: 'HIT_QUOTA' });
     await big.close();
   });

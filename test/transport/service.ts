@@ -19,6 +19,9 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Longer than any test takes to close. */
+const GRACE_MS = 5000;
+
 /** All transports in this process, on free ports, over one store; by default in memory, at a standstill. */
 export async function startService(options: {
   yaml: string;
@@ -67,7 +70,7 @@ export async function startService(options: {
     metrics,
     errors,
     async close() {
-      await Promise.all([rest.close(), grpc.close(1000), admin.close()]);
+      await Promise.all([rest.close(), grpc.close(GRACE_MS), admin.close()]);
       await store.close();
       await memory.close();
     },
@@ -105,6 +108,7 @@ export type GrpcAnswer =
   | { code: number; details: string; statusDetails: string };
 
 export interface Caller {
+  /** A Buffer is sent as it is. */
   call(method: string, request: object): Promise<GrpcAnswer>;
   close(): void;
 }
@@ -129,7 +133,7 @@ export function grpcCaller(address: string, { folder, file, name } = SLUICE): Ca
         if (!isMethod(found)) throw new Error(`no method ${method}`);
         client.makeUnaryRequest(
           found.path,
-          found.requestSerialize,
+          (value: object) => (Buffer.isBuffer(value) ? value : found.requestSerialize(value)),
           found.responseDeserialize,
           request,
           (error, message) => {
