@@ -90,7 +90,18 @@ meet_all() {
 has_all_slots() { [ "$(info "$1" cluster_slots_assigned)" = "$SLOTS" ]; }
 replicates() { ask "$1" CLUSTER NODES | grep -q "^$2 .* slave $3 "; }
 serves() { [ "$(info "$1" cluster_state)" = ok ] && [ "$(info "$1" cluster_slots_ok)" = "$SLOTS" ]; }
-in_step() { ! is_replica "$1" || ask "$1" INFO replication | grep -q 'master_link_status:up'; }
+# A replica that still looks for its primary where that once was is told again.
+in_step() {
+  is_replica "$1" || return 0
+  replication=$(ask "$1" INFO replication | tr -d '\r') || return 1
+  echo "$replication" | grep -q '^master_link_status:up' && return 0
+  nodes=$(ask "$1" CLUSTER NODES) || return 1
+  primary=$(echo "$nodes" | awk '$3 ~ /myself/ { print $4 }')
+  now_at=$(echo "$nodes" | awk -v id="$primary" '$1 == id { sub(/:.*/, "", $2); print $2 }')
+  [ "$(echo "$replication" | sed -n 's/^master_host://p')" = "$now_at" ] ||
+    ask "$1" CLUSTER REPLICATE "$primary" >/dev/null
+  return 1
+}
 
 # emptiest HOST:PORT... prints the id of the primary with the fewest replicas, as the first node sees it.
 emptiest() {
