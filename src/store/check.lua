@@ -15,12 +15,13 @@
 -- ARGV[1]  now in microseconds, or empty to read the clock of this server
 -- ARGV[2]  milliseconds that state keys outlive their meaning by
 -- ARGV[3]  JSON: policies, each a list of Limits { algorithm, countDenied, numbers }
--- ARGV[4..] of each check: which of those policies (from 1), cost, check id
+-- ARGV[4..] runs of checks that follow each other with the same policy and cost: which of those policies
+--          (from 1), cost, how many checks, and the id of each
 --
--- reply    of each check: 0, then of each Limit kind (1 allow, 2 wait, 3 never), remaining (as text if
---          it is huge), resetAfter, retryAfter, in microseconds; or, instead of all that, the text of an error
+-- reply    of each check, of each Limit: kind, remaining (as text if it is huge), resetAfter and, of a wait
+--          only, retryAfter, in microseconds; or, instead of all that, the text of an error
 
-local ALLOW, NEVER = 1, 3
+local ALLOW, WAIT, NEVER = 1, 2, 3
 
 -- ioredis is wrong about integers that come closer than this to 2^53, so they go as text.
 local MAX_REPLY = 2 ^ 53 - 64
@@ -90,24 +91,30 @@ local function decide(limits, first, cost, id)
   return verdicts
 end
 
-local first = 0
-for i = 4, #ARGV, 3 do
-  local limits = policies[tonumber(ARGV[i])]
-  -- One check's failure must not touch its neighbours. All reads come before the first write, and after
-  -- a write Redis refuses no other, so a check that fails has charged nothing.
-  local ok, result = pcall(decide, limits, first, tonumber(ARGV[i + 1]), ARGV[i + 2])
-  if ok then
-    push(0)
-    for _, verdict in ipairs(result) do
-      local remaining = verdict.remaining
-      push(verdict.kind)
-      push(remaining < MAX_REPLY and remaining or string.format('%.0f', remaining))
-      push(verdict.reset)
-      push(verdict.retry)
-    end
-  else
+-- One check's failure must not touch its neighbours. All reads come before the first write, and after a
+-- write Redis refuses no other, so a check that fails has charged nothing.
+local function answer(limits, first, cost, id)
+  local ok, result = pcall(decide, limits, first, cost, id)
+  if not ok then
     push(type(result) == 'table' and result.err or tostring(result))
+    return
   end
-  first = first + #limits
+  for _, verdict in ipairs(result) do
+    local remaining = verdict.remaining
+    push(verdict.kind)
+    push(remaining < MAX_REPLY and remaining or string.format('%.0f', remaining))
+    push(verdict.reset)
+    if verdict.kind == WAIT then push(verdict.retry) end
+  end
+end
+
+local first, at = 0, 4
+while at < #ARGV do
+  local limits, cost, count = policies[tonumber(ARGV[at])], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  for i = at + 3, at + 2 + count do
+    answer(limits, first, cost, ARGV[i])
+    first = first + #limits
+  end
+  at = at + 3 + count
 end
 return reply

@@ -2,8 +2,9 @@ import type { Check, Failure } from '../check.js';
 import type { Outcome } from './store.js';
 
 /**
- * The way to one Redis node, with one batch on it at a time. A check that finds it free leaves at
- * once; those that arrive meanwhile leave together in the next batch.
+ * The way to one Redis node. A check that finds it free leaves at once; those that arrive meanwhile
+ * leave together when the batch before them is back, or in a second one as soon as they are enough
+ * to keep Redis from waiting for us.
  *
  * Every check is answered within the time-out. One that has not left by then never leaves, so that
  * it cannot be charged after its caller was told that nothing was decided; one that has left may
@@ -16,7 +17,7 @@ export interface Lane {
 }
 
 export interface LaneOptions {
-  /** Must not reject. Its promise is what frees the lane. */
+  /** Must not reject. Answers in the order in which it was called. */
   send(checks: readonly Check[]): Promise<Outcome[]>;
   timeoutMs: number;
 }
@@ -24,6 +25,9 @@ export interface LaneOptions {
 /** These bound how long one script call holds Redis: so many checks, and so many units to remember. */
 const MAX_BATCH = 128;
 const MAX_UNITS = 4_000;
+/** So many batches are under way at the most, and the second only from so many checks on. */
+const MAX_UNDER_WAY = 2;
+const SECOND_FROM = 16;
 /** Bounds memory while a node does not answer. */
 const MAX_WAITING = 20_000;
 
@@ -40,8 +44,8 @@ interface Pending {
 }
 
 export function createLane({ send, timeoutMs }: LaneOptions): Lane {
-  /** In order of arrival, and so of deadline; what is under way came before what waits. */
-  let underWay: Pending[] = [];
+  /** Batches, in order of arrival, and so of deadline; what is under way came before what waits. */
+  const underWay: Pending[][] = [];
   let waiting: Pending[] = [];
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -51,14 +55,20 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
     pending.answer = undefined;
   };
 
+  const mayDepart = (): boolean =>
+    underWay.length === 0
+      ? waiting.length > 0
+      : underWay.length < MAX_UNDER_WAY && waiting.length >= SECOND_FROM;
+
   const depart = (): void => {
     const size = batchSize(waiting);
     const batch = waiting.slice(0, size);
-    underWay = batch;
+    underWay.push(batch);
     waiting = waiting.slice(size);
     send(batch.map(({ check }) => check)).then((outcomes) => {
-      underWay = [];
-      if (waiting.length > 0) depart();
+      underWay.splice(underWay.indexOf(batch), 1);
+      // Redis works on the next while we answer these.
+      if (mayDepart()) depart();
       for (const [i, pending] of batch.entries()) answer(pending, outcomes[i] ?? LOST);
     });
   };
@@ -68,10 +78,9 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
     const now = performance.now();
     const onTime = waiting.findIndex(({ deadline }) => deadline > now);
     const expired = waiting.splice(0, onTime === -1 ? waiting.length : onTime);
-    for (const pending of [...underWay.filter(({ deadline }) => deadline <= now), ...expired]) {
-      answer(pending, TIMEOUT);
-    }
-    const next = underWay.find((pending) => pending.answer !== undefined) ?? waiting[0];
+    const late = underWay.flat().filter(({ deadline }) => deadline <= now);
+    for (const pending of [...late, ...expired]) answer(pending, TIMEOUT);
+    const next = underWay.flat().find((pending) => pending.answer !== undefined) ?? waiting[0];
     if (next !== undefined) timer = setTimeout(expire, next.deadline - now);
   };
 
@@ -82,13 +91,13 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
       return new Promise((resolve) => {
         waiting.push({ check, deadline: performance.now() + timeoutMs, answer: resolve });
         timer ??= setTimeout(expire, timeoutMs);
-        if (underWay.length === 0) depart();
+        if (mayDepart()) depart();
       });
     },
     close() {
       closed = true;
       clearTimeout(timer);
-      for (const pending of [...underWay, ...waiting.splice(0)]) answer(pending, CLOSED);
+      for (const pending of [...underWay.flat(), ...waiting.splice(0)]) answer(pending, CLOSED);
     },
   };
 }

@@ -91,6 +91,7 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
       const args: (string | number)[] = [serverClock ? '' : time, graceMs, ''];
       const indexes = new Map<Policy, number>();
       const policies: string[] = [];
+      let run: Run = { index: 0, cost: 0, ids: [] };
       for (const { policy, key, cost, id } of checks) {
         const prepared = prepare(policy);
         let index = indexes.get(policy);
@@ -101,8 +102,13 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
         const { head, tails } = prepared.keys;
         const start = head + encodeKey(key);
         for (const tail of tails) keys.push(start + tail);
-        args.push(index, cost, id);
+        if (index === run.index && cost === run.cost) run.ids.push(id);
+        else {
+          closeRun(args, run);
+          run = { index, cost, ids: [id] };
+        }
       }
+      closeRun(args, run);
       args[2] = `[${policies.join(',')}]`;
       return { keys, args };
     },
@@ -117,21 +123,31 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
         throw new Error(`the script's reply has ${typeof value} at ${at - 1}, not a number`);
       };
       return checks.map(({ policy }): Outcome => {
-        const status: unknown = reply[at];
-        if (typeof status === 'string') {
+        const first: unknown = reply[at];
+        if (typeof first === 'string') {
           at++;
-          return failureOf(status);
+          return failureOf(first);
         }
-        next();
         const limits = policy.limits.map((limit): LimitDecision => {
-          const [kind, remaining, resetAfter, retryAfter] = [next(), next(), next(), next()];
+          const [kind, remaining, resetAfter] = [next(), next(), next()];
           const decision = { limit, allowed: kind === KIND.allow, remaining, resetAfter };
-          return kind === KIND.wait ? { ...decision, retryAfter } : decision;
+          return kind === KIND.wait ? { ...decision, retryAfter: next() } : decision;
         });
         return { kind: 'decided', limits };
       });
     },
   };
+}
+
+/** Checks that follow each other with the same policy and cost. */
+interface Run {
+  index: number;
+  cost: number;
+  ids: string[];
+}
+
+function closeRun(args: (string | number)[], { index, cost, ids }: Run): void {
+  if (ids.length > 0) args.push(index, cost, ids.length, ...ids);
 }
 
 function toLua(numbers: object[]) {

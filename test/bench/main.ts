@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startCluster } from '../redis/cluster.js';
 import { startRedis } from '../redis/servers.js';
 import { closedLoop, grpcClient, type Measured, openLoop, restClient } from './client.js';
 import { measureEngines } from './engines.js';
 import { type BareRow, type LatencyRow, type Row, writeReport } from './report.js';
 import { type StoreName, startOther, startSluice, type Target, type Urls } from './sluice.js';
-import { type AlgorithmName, prove, type Workload } from './workload.js';
+import { type AlgorithmName, type Counts, prove, type Workload } from './workload.js';
 import { type Load, runWrk } from './wrk.js';
 
 /** Seconds of one run; the whole bench has about 250. */
@@ -52,7 +53,7 @@ async function measure(
           await closedLoop(clientOf(target, transport, workload), workload, connections, SECONDS),
         );
   const spent = target.cpu() - cpu;
-  const after = await target.counts();
+  const after = await settled(target);
   const counts = {
     openAllowed: after.openAllowed - before.openAllowed,
     openDenied: after.openDenied - before.openDenied,
@@ -62,6 +63,16 @@ async function measure(
   prove(counts);
   const checks = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { load, cpu: spent / checks };
+}
+
+/** wrk leaves while answers are under way; they belong to the run that asked. */
+async function settled(target: Target): Promise<Counts> {
+  for (let last = await target.counts(); ; ) {
+    await delay(50);
+    const now = await target.counts();
+    if (JSON.stringify(now) === JSON.stringify(last)) return now;
+    last = now;
+  }
 }
 
 function median<T>(items: T[], measureOf: (item: T) => number): T {
