@@ -95,9 +95,11 @@ export function createLimiter(
 function refuseCost({ name, limits }: Policy, cost: number): BadRequest | undefined {
   if (limits.some(({ quota }) => cost > quota)) return undefined;
   const heavy = limits.filter(({ decider }) => decider.maxCost !== undefined);
+  const [first] = heavy;
+  if (first === undefined) return undefined;
   const most = Math.floor(Math.min(...heavy.map(maxCostOf)) / heavy.length);
-  if (heavy.length === 0 || cost <= most) return undefined;
-  const why = `since ${heavy[0]?.algorithm} remembers every unit`;
+  if (cost <= most) return undefined;
+  const why = `since ${first.algorithm} remembers every unit`;
   const message = `wanted at most ${most} under policy ${name}, ${why}, got ${cost}`;
   return { kind: 'bad-request', violations: [{ field: 'cost', message }] };
 }

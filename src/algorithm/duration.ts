@@ -10,10 +10,10 @@ const MICROSECONDS = {
 type Unit = keyof typeof MICROSECONDS;
 
 /** Ten years: with today's clock added, still far below 2^53 microseconds. */
-export const MAX_DURATION = 3650 * MICROSECONDS.d;
+const MAX_DURATION = 3650 * MICROSECONDS.d;
 
 /** The length in microseconds of a text like `1m30s`, or undefined if it is none. Units descend, each once. */
-export function parseDuration(text: string): number | undefined {
+function parseDuration(text: string): number | undefined {
   const match = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
   if (match === null || text === '') return undefined;
   const units: Unit[] = ['d', 'h', 'm', 's', 'ms'];

@@ -2,7 +2,6 @@ import type { Algorithm, Verdict } from './algorithm.js';
 
 /** The states of one Limit in memory, by the caller's key. Times are microseconds. */
 export interface Table {
-  readonly size: number;
   has(key: string): boolean;
   ask(key: string, cost: number, now: number): Verdict;
   charge(key: string, cost: number, now: number): void;
@@ -25,9 +24,6 @@ export function createTable<Spec, Numbers, State>(
     state === undefined ? now : Math.max(now, algorithm.time(state));
 
   return {
-    get size() {
-      return states.size;
-    },
     has: (key) => states.has(key),
     ask(key, cost, now) {
       const state = states.get(key);

@@ -15,7 +15,7 @@ export class ConfigError extends Error {
   }
 }
 
-export function formatMistake({ where, path, message }: Mistake): string {
+function formatMistake({ where, path, message }: Mistake): string {
   return [where, path, message].filter((part) => part !== '').join(': ');
 }
 

@@ -7,7 +7,7 @@ import { explainIssues, messageOf, valueAt } from './issues.js';
 import { ConfigError, type Mistake } from './mistakes.js';
 import { readYamlFile, type YamlFile } from './yaml-file.js';
 
-export const MAX_LIMITS = 16;
+const MAX_LIMITS = 16;
 const MAX_POLICIES = 10_000;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/;

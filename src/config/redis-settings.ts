@@ -76,7 +76,7 @@ type Given = z.output<typeof redisSchema>;
 /** Reports what is wrong with the setting at a path inside of `redis`. */
 type Report = (path: string[], message: string) => void;
 
-/** Makes one picture of it, or reports why there is none. */
+/** All that was given as one RedisSettings; or undefined, with the reasons reported. */
 export function resolveRedis(given: Given, report: Report): RedisSettings | undefined {
   if (given.url !== undefined && given.sentinels !== undefined) {
     report(['sentinels'], 'wanted either redis.url or redis.sentinels, got both');

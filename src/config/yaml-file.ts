@@ -28,7 +28,7 @@ export function readYamlFile(name: string): YamlFile {
   return parseYaml(name, text);
 }
 
-export function parseYaml(name: string, text: string): YamlFile {
+function parseYaml(name: string, text: string): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2' });
   const place = (offset: number): string => {

@@ -68,11 +68,11 @@ export function createMemoryStore(options: { clock: Clock; maxKeys: number }): M
       const candidate = nextKey() ?? nextKey();
       if (candidate === undefined) break;
       const { table, key, quota } = candidate;
-      const share = table.ask(key, 0, now).remaining / quota;
       if (table.isOver(key, now)) {
         remove(table, key);
         return;
       }
+      const share = table.ask(key, 0, now).remaining / quota;
       if (victim === undefined || share > victim.share) victim = { table, key, share };
     }
     if (victim === undefined) return;

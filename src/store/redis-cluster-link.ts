@@ -2,12 +2,14 @@ import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import {
   asError,
+  bringScript,
   commonOptions,
   isNoScript,
   type Link,
   type LinkOptions,
   type Reply,
   retryDelay,
+  runScript,
   watchHealth,
 } from './redis-link.js';
 import type { ScriptCall } from './script.js';
@@ -49,21 +51,6 @@ export function createClusterLink(options: LinkOptions): Link {
     connected = false;
   });
 
-  /** Follows redirects, and brings the script where it is missing. */
-  const runAgain = async ({ keys, args }: ScriptCall, because: Error): Promise<Reply> => {
-    try {
-      if (!isNoScript(because)) {
-        return { reply: await cluster.evalsha(script.sha, keys.length, ...keys, ...args) };
-      }
-      return { reply: await cluster.eval(script.source, keys.length, ...keys, ...args) };
-    } catch (error) {
-      const again = asError(error);
-      return isNoScript(again) && !isNoScript(because)
-        ? runAgain({ keys, args }, again)
-        : { error: again };
-    }
-  };
-
   const runAll = async (calls: readonly ScriptCall[]): Promise<Reply[]> => {
     const pipeline = cluster.pipeline();
     for (const { keys, args } of calls) {
@@ -88,8 +75,9 @@ export function createClusterLink(options: LinkOptions): Link {
         replies.map((reply, i) => {
           const call = calls[i];
           if ('reply' in reply || call === undefined) return reply;
-          const repeatable = isNoScript(reply.error) || REDIRECTS.test(reply.error.message);
-          return repeatable ? runAgain(call, reply.error) : reply;
+          if (isNoScript(reply.error)) return bringScript(cluster, script, call);
+          // By itself a call follows redirects.
+          return REDIRECTS.test(reply.error.message) ? runScript(cluster, script, call) : reply;
         }),
       );
     },

@@ -101,19 +101,10 @@ export function createSingleLink(options: LinkOptions): Link {
   const { health, tell, settle } = watchHealth(client, options, () => client.status === 'ready');
   client.on('ready', tell);
 
-  const runOne = async ({ keys, args }: ScriptCall): Promise<Reply> => {
-    try {
-      return { reply: await client.evalsha(script.sha, keys.length, ...keys, ...args) };
-    } catch (error) {
-      if (asError(error).message.startsWith('MOVED')) settle(asError(error));
-      // The script did not run, so it may be sent again.
-      if (!isNoScript(error)) return { error: asError(error) };
-    }
-    try {
-      return { reply: await client.eval(script.source, keys.length, ...keys, ...args) };
-    } catch (error) {
-      return { error: asError(error) };
-    }
+  const runOne = async (call: ScriptCall): Promise<Reply> => {
+    const result = await runScript(client, script, call);
+    if ('error' in result && result.error.message.startsWith('MOVED')) settle(result.error);
+    return result;
   };
 
   return {
@@ -122,6 +113,32 @@ export function createSingleLink(options: LinkOptions): Link {
     health,
     close: async () => client.disconnect(),
   };
+}
+
+/** One call by the script's hash; by its source where Redis does not know it, since it did not run then. */
+export async function runScript(
+  client: Redis | Cluster,
+  script: Script,
+  call: ScriptCall,
+): Promise<Reply> {
+  const { keys, args } = call;
+  try {
+    return { reply: await client.evalsha(script.sha, keys.length, ...keys, ...args) };
+  } catch (error) {
+    return isNoScript(error) ? bringScript(client, script, call) : { error: asError(error) };
+  }
+}
+
+export async function bringScript(
+  client: Redis | Cluster,
+  { source }: Script,
+  { keys, args }: ScriptCall,
+): Promise<Reply> {
+  try {
+    return { reply: await client.eval(source, keys.length, ...keys, ...args) };
+  } catch (error) {
+    return { error: asError(error) };
+  }
 }
 
 function address({ mode, nodes, sentinel, tls }: RedisSettings) {

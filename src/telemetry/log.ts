@@ -16,7 +16,7 @@ export function createLogger({ level, format }: Settings['log']): Logger {
 }
 
 /** A key of a caller as it may stand in a log: told apart from others, but not told. */
-export function keyForLog(keys: Settings['log']['keys']): (key: string) => string {
+function keyForLog(keys: Settings['log']['keys']): (key: string) => string {
   if (keys === 'plain') return (key) => key;
   return (key) => createHash('sha256').update(key).digest('hex').slice(0, 12);
 }
