@@ -26,6 +26,8 @@ export interface Algorithm<Spec, Numbers, State> {
   readonly name: string;
   /** The largest cost of one check, where a larger one would hold the store for too long. */
   readonly maxCost?: number;
+  /** Set if state in Redis is named by the ids of checks. */
+  readonly usesId?: boolean;
   /** The fields in YAML besides `name`, `algorithm` and `countDenied`. */
   readonly schema: z.ZodType<Spec> & { shape: object };
   /** What makes the state of a changed Limit unreadable; part of the state key. */

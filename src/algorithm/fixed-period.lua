@@ -1,7 +1,7 @@
 -- fixed-period: at most `quota` units in each period. The twin of fixed-period.ts.
 --
 -- state key  string "<used> <end>", end in microseconds, excluded; gone by itself when the period is over
--- numbers    quota; period (from the first charged check) or windows (see windows.ts)
+-- limit      quota; period (from the first charged check) or windows (see windows.ts)
 
 local ALLOW, WAIT, NEVER = 1, 2, 3
 
@@ -27,10 +27,10 @@ local function window_end(windows, now)
   return finish
 end
 
-local function current(state, numbers, now)
+local function current(state, limit, now)
   if state and now < state.finish then return state.used, state.finish end
-  if numbers.windows then return 0, window_end(numbers.windows, now) end
-  return 0, now + numbers.period
+  if limit.windows then return 0, window_end(limit.windows, now) end
+  return 0, now + limit.period
 end
 
 local function read(key)
@@ -38,32 +38,30 @@ local function read(key)
   if not text then return nil end
   local used, finish = string.match(text, '^(%d+) (%d+)$')
   if not used then error('SLUICE_STATE a state key holds something that Sluice did not write', 0) end
+  -- No `seen`: a clock that goes back stays before the end of the period, which is all that the state knows.
   return { used = tonumber(used), finish = tonumber(finish), finish_text = finish }
 end
 
--- A clock that goes back stays before the end of the period, which is all that the state knows.
-local function time() return 0 end
-
-local function ask(_, state, numbers, cost, now)
-  local used, finish = current(state, numbers, now)
-  local free = math.max(0, numbers.quota - used)
+local function ask(_, state, limit, cost, now)
+  local used, finish = current(state, limit, now)
+  local free = math.max(0, limit.quota - used)
   local reset = used > 0 and finish - now or 0
-  if cost > numbers.quota then return NEVER, free, reset, 0 end
+  if cost > limit.quota then return NEVER, free, reset, 0 end
   if cost > free then return WAIT, free, reset, finish - now end
   return ALLOW, free - cost, used + cost > 0 and finish - now or 0, 0
 end
 
-local function charge(key, state, numbers, cost, now, _, grace)
-  local used, finish = current(state, numbers, now)
+local function charge(key, state, limit, cost, now, _, grace)
+  local used, finish = current(state, limit, now)
   -- A denied attempt may fill the quota but need not be remembered beyond it.
-  local count = math.max(used, math.min(used + cost, numbers.quota))
+  local count = math.max(used, math.min(used + cost, limit.quota))
   if state and state.finish == finish then
     -- The same period: its end stands, and with it the time to live.
-    redis.call('SET', key, string.format('%.0f ', count) .. state.finish_text, 'KEEPTTL')
+    redis.call('SET', key, string.format('%.0f %s', count, state.finish_text), 'KEEPTTL')
   else
     local ttl = math.ceil((finish - now) / 1000) + grace
     redis.call('SET', key, string.format('%.0f %.0f', count, finish), 'PX', string.format('%.0f', ttl))
   end
 end
 
-return { read = read, time = time, ask = ask, charge = charge }
+return { read = read, ask = ask, charge = charge }

@@ -12,6 +12,8 @@ export interface Decider {
   constantPeriod: number | undefined;
   /** Set if each unit of cost is work for the store: the largest that one check may bring. */
   maxCost: number | undefined;
+  /** Whether Lua is to be told the ids of checks. */
+  usesId: boolean;
   /** For Lua: plain data, the same object for as long as it is the same. */
   numbers(now: number): object;
   newTable(): Table;
@@ -36,6 +38,7 @@ function register<Spec extends { quota: number }, Numbers extends object, State>
       quota: spec.quota,
       constantPeriod: algorithm.constantPeriod(spec),
       maxCost: algorithm.maxCost,
+      usesId: algorithm.usesId ?? false,
       numbers,
       newTable: () => createTable(algorithm, numbers),
     };

@@ -2,7 +2,7 @@
 --
 -- state key  sorted set, one member a unit: score = instant in microseconds, member = check id; from a
 --            check's second unit on "<check id>:<unit>"; of an id that is there already "<check id>:<instant>:<serial>" in its place
--- numbers    quota, period in microseconds
+-- limit      quota, period in microseconds
 
 local ALLOW, WAIT, NEVER = 1, 2, 3
 
@@ -15,20 +15,18 @@ local function text(number) return string.format('%.0f', number) end
 local function read(key)
   local newest = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
   if not newest[2] then return nil end
-  return { newest = tonumber(newest[2]) }
+  return { seen = tonumber(newest[2]) }
 end
 
-local function time(state) return state.newest end
-
-local function ask(key, state, numbers, cost, now)
-  local quota, period = numbers.quota, numbers.period
+local function ask(key, state, limit, cost, now)
+  local quota, period = limit.quota, limit.period
   local used = 0
   if state then
     used = redis.call('ZCOUNT', key, '(' .. text(now - period), '+inf')
     state.used = used
   end
   local free = math.max(0, quota - used)
-  local reset = used > 0 and state.newest + period - now or 0
+  local reset = used > 0 and state.seen + period - now or 0
   if cost > quota then return NEVER, free, reset, 0 end
   if cost <= free then return ALLOW, free - cost, cost > 0 and period or reset, 0 end
   -- So many of the oldest have to leave; the last of them decides.
@@ -49,8 +47,8 @@ local function add(key, now, member)
   return name
 end
 
-local function charge(key, state, numbers, cost, now, lag, grace, id)
-  local quota, period = numbers.quota, numbers.period
+local function charge(key, state, limit, cost, now, lag, grace, id)
+  local quota, period = limit.quota, limit.period
   local units = math.min(cost, quota)
   local used = state and state.used or 0
   if state then
@@ -66,4 +64,4 @@ local function charge(key, state, numbers, cost, now, lag, grace, id)
   redis.call('PEXPIRE', key, text(math.ceil((period + lag) / 1000) + grace))
 end
 
-return { read = read, time = time, ask = ask, charge = charge }
+return { read = read, ask = ask, charge = charge }

@@ -41,6 +41,7 @@ const NOTHING: State = { times: [], totals: [], start: 0, floor: 0 };
 export const slidingLog: Algorithm<Spec, Spec, State> = {
   name: 'sliding-log',
   maxCost: MAX_COST,
+  usesId: true,
   schema,
   // Entries are bare instants, readable under any quota and period.
   stateTag: () => '',

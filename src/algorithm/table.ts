@@ -23,19 +23,32 @@ export function createTable<Spec, Numbers, State>(
   const settle = (state: State | undefined, now: number): number =>
     state === undefined ? now : Math.max(now, algorithm.time(state));
 
+  // One check asks for one key several times in a row.
+  let lastKey: string | undefined;
+  let lastState: State | undefined;
+  const find = (key: string): State | undefined => {
+    if (key !== lastKey) {
+      lastKey = key;
+      lastState = states.get(key);
+    }
+    return lastState;
+  };
+
   return {
-    has: (key) => states.has(key),
+    has: (key) => find(key) !== undefined,
     ask(key, cost, now) {
-      const state = states.get(key);
+      const state = find(key);
       const settled = settle(state, now);
       const verdict = algorithm.ask(state, numbersAt(settled), cost, settled);
       return settled === now ? verdict : delay(verdict, settled - now);
     },
     charge(key, cost, now) {
-      const state = states.get(key);
+      const state = find(key);
       const settled = settle(state, now);
       const kept = algorithm.charge(state, numbersAt(settled), cost, settled);
-      if (kept !== state) states.set(key, kept);
+      if (kept === state) return;
+      states.set(key, kept);
+      lastState = kept;
     },
     isOver(key, now) {
       const state = states.get(key);
@@ -44,6 +57,7 @@ export function createTable<Spec, Numbers, State>(
     },
     delete(key) {
       states.delete(key);
+      if (key === lastKey) lastState = undefined;
     },
     nextKey() {
       const next = round.next();

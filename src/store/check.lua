@@ -1,120 +1,105 @@
 -- The shell around the algorithms: decides a batch of checks, each its own atomic step over all of its
 -- Limits. The twin of decide-in-memory.ts. `algorithms` has what makes each of algorithm/*.lua, by name.
 --
--- An algorithm is a table of four functions; times are microseconds:
---   read(key)                     the state of a key, or nil
---   time(state)                   the latest instant that it has seen, 0 if it keeps none
---   ask(key, state, numbers, cost, now)
+-- An algorithm is a table of three functions; times are microseconds:
+--   read(key)                     the state of a key as a table, or nil; `seen` in it is the latest instant that
+--                                 it has seen, if it keeps one
+--   ask(key, state, limit, cost, now)
 --                                 kind, remaining, resetAfter, retryAfter; writes nothing. kind is 1 allow
 --                                 (numbers as after the charge), 2 wait, 3 never; retryAfter is 0 unless it is 2
---   charge(key, state, numbers, cost, now, lag, grace, id)
+--   charge(key, state, limit, cost, now, lag, grace, id)
 --                                 counts cost and sets a TTL: `now` is `lag` ahead of this server's clock if that has
 --                                 stepped back, and state keys outlive their meaning by `grace` milliseconds
 --
 -- KEYS     the state keys of the first check's Limits, then those of the second's, and so on
--- ARGV[1]  now in microseconds, or empty to read the clock of this server
--- ARGV[2]  milliseconds that state keys outlive their meaning by
--- ARGV[3]  JSON: policies, each a list of Limits { algorithm, countDenied, numbers }
--- ARGV[4..] runs of checks that follow each other with the same policy and cost: which of those policies
---          (from 1), cost, how many checks, and the id of each
+-- ARGV[1]  JSON: [now, grace, policies, then runs of checks that follow each other with the same policy and cost]
+--          now in microseconds, or false to read the clock of this server
+--          policies, each a list of Limits { algorithm, countDenied, and the algorithm's numbers }
+--          a run is which of those policies (from 1), cost, how many checks and, if their policy has an algorithm
+--          that remembers them, a list of their ids, else false
 --
--- reply    of each check, of each Limit: kind, remaining (as text if it is huge), resetAfter and, of a wait
---          only, retryAfter, in microseconds; or, instead of all that, the text of an error
+-- reply    of each check, of each Limit: kind, remaining (as text if it is huge), resetAfter, retryAfter; or, of
+--          a check that failed, the text of an error alone
 
-local ALLOW, WAIT, NEVER = 1, 2, 3
+local ALLOW, NEVER = 1, 3
 
 -- ioredis is wrong about integers that come closer than this to 2^53, so they go as text.
 local MAX_REPLY = 2 ^ 53 - 64
 
--- Time may go on during a script (before Redis 7.2): it is read once, here.
-local now = tonumber(ARGV[1])
+-- The time that this takes is mostly that of making things: each function costs a tenth of a microsecond a call,
+-- each table as much, so what is used once stands where it is used.
+
+local question = cjson.decode(ARGV[1])
+local now, grace, policies = question[1], question[2], question[3]
 if not now then
+  -- Time may go on during a script (before Redis 7.2): it is read once, here.
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local grace = tonumber(ARGV[2])
-local policies = cjson.decode(ARGV[3])
 
--- Made when first asked for: a call pays for the algorithms that it needs and not for all there are.
-local made = {}
-local function algorithm_of(limit)
-  local name = limit.algorithm
-  made[name] = made[name] or algorithms[name]()
-  return made[name]
-end
+-- With room for one Limit, so that it need not grow.
+local reply, length = { nil, nil, nil, nil }, 0
 
-local reply, length = {}, 0
-local function push(value)
-  length = length + 1
-  reply[length] = value
-end
-
--- A clock that has stepped back stands still at the latest instant of the state, `lag` ahead of now.
-local function settle(algorithm, state)
-  local settled = state and math.max(now, algorithm.time(state)) or now
-  return settled, settled - now
-end
-
-local function ask(limit, key, cost)
-  local algorithm = algorithm_of(limit)
-  local state = algorithm.read(key)
-  local settled, lag = settle(algorithm, state)
-  local kind, remaining, reset, retry = algorithm.ask(key, state, limit.numbers, cost, settled)
-  if reset > 0 then reset = reset + lag end
-  if retry > 0 then retry = retry + lag end
-  return { kind = kind, remaining = remaining, reset = reset, retry = retry, state = state }
-end
-
-local function charge(limit, key, cost, id, state)
-  local algorithm = algorithm_of(limit)
-  local settled, lag = settle(algorithm, state)
-  algorithm.charge(key, state, limit.numbers, cost, settled, lag, grace, id)
+-- What a Limit answers goes to its place in the reply.
+local function ask(limit, key, cost, place)
+  local algorithm = algorithms[limit.algorithm]
+  if type(algorithm) == 'function' then
+    -- Made when first asked for: a call pays for the algorithms that it needs and not for all there are.
+    algorithm = algorithm()
+    algorithms[limit.algorithm] = algorithm
+  end
+  local state, lag = algorithm.read(key), 0
+  if state then
+    -- A clock that has stepped back stands still at the latest instant of the state, `lag` ahead of now.
+    local seen = state.seen
+    if seen and seen > now then lag = seen - now end
+    state.lag = lag
+  end
+  local kind, remaining, reset, retry = algorithm.ask(key, state, limit, cost, now + lag)
+  reply[place] = kind
+  reply[place + 1] = remaining < MAX_REPLY and remaining or string.format('%.0f', remaining)
+  reply[place + 2] = reset > 0 and reset + lag or 0
+  reply[place + 3] = retry > 0 and retry + lag or 0
+  return kind, state
 end
 
 local function decide(limits, first, cost, id)
-  local verdicts, all, never = {}, true, false
-  for i, limit in ipairs(limits) do
-    local verdict = ask(limit, KEYS[first + i], cost)
-    verdicts[i] = verdict
-    all = all and verdict.kind == ALLOW
-    never = never or verdict.kind == NEVER
+  local states, all, never = { nil }, true, false
+  for i = 1, #limits do
+    local kind, state = ask(limits[i], KEYS[first + i], cost, length + 4 * i - 3)
+    states[i] = state
+    all = all and kind == ALLOW
+    never = never or kind == NEVER
   end
-  for i, limit in ipairs(limits) do
+  for i = 1, #limits do
+    local limit, key, state, place = limits[i], KEYS[first + i], states[i], length + 4 * i - 3
     -- What can never pass is not an attempt.
     local counted = not all and not never and limit.countDenied
     if cost > 0 and (all or counted) then
-      charge(limit, KEYS[first + i], cost, id, verdicts[i].state)
+      local lag = state and state.lag or 0
+      algorithms[limit.algorithm].charge(key, state, limit, cost, now + lag, lag, grace, id)
     end
-    if counted then verdicts[i] = ask(limit, KEYS[first + i], cost) end
-    if not all and verdicts[i].kind == ALLOW then verdicts[i] = ask(limit, KEYS[first + i], 0) end
-  end
-  return verdicts
-end
-
--- One check's failure must not touch its neighbours. All reads come before the first write, and after a
--- write Redis refuses no other, so a check that fails has charged nothing.
-local function answer(limits, first, cost, id)
-  local ok, result = pcall(decide, limits, first, cost, id)
-  if not ok then
-    push(type(result) == 'table' and result.err or tostring(result))
-    return
-  end
-  for _, verdict in ipairs(result) do
-    local remaining = verdict.remaining
-    push(verdict.kind)
-    push(remaining < MAX_REPLY and remaining or string.format('%.0f', remaining))
-    push(verdict.reset)
-    if verdict.kind == WAIT then push(verdict.retry) end
+    if counted then ask(limit, key, cost, place) end
+    if not all and reply[place] == ALLOW then ask(limit, key, 0, place) end
   end
 end
 
 local first, at = 0, 4
-while at < #ARGV do
-  local limits, cost, count = policies[tonumber(ARGV[at])], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-  for i = at + 3, at + 2 + count do
-    answer(limits, first, cost, ARGV[i])
+while question[at] do
+  local limits, cost, count, ids = policies[question[at]], question[at + 1], question[at + 2], question[at + 3]
+  for i = 1, count do
+    -- One check's failure must not touch its neighbours. All reads come before the first write, and after a
+    -- write Redis refuses no other, so a check that fails has charged nothing.
+    local ok, problem = pcall(decide, limits, first, cost, ids and ids[i])
+    if ok then
+      length = length + 4 * #limits
+    else
+      for place = length + 2, length + 4 * #limits do reply[place] = nil end
+      length = length + 1
+      reply[length] = type(problem) == 'table' and problem.err or tostring(problem)
+    end
     first = first + #limits
   end
-  at = at + 3 + count
+  at = at + 4
 end
 return reply

@@ -1,4 +1,5 @@
 import type { Check, Failure } from '../check.js';
+import type { Addressed } from './state-key.js';
 import type { Outcome } from './store.js';
 
 /**
@@ -11,14 +12,14 @@ import type { Outcome } from './store.js';
  * have been charged, and is never sent again.
  */
 export interface Lane {
-  decide(check: Check): Promise<Outcome>;
+  decide(addressed: Addressed): Promise<Outcome>;
   /** Answers all that wait. */
   close(): void;
 }
 
 export interface LaneOptions {
   /** Must not reject. Answers in the order in which it was called. */
-  send(checks: readonly Check[]): Promise<Outcome[]>;
+  send(batch: readonly Addressed[]): Promise<Outcome[]>;
   timeoutMs: number;
 }
 
@@ -37,7 +38,7 @@ const LOST: Failure = { kind: 'failure', reason: 'unexpected', cause: 'no outcom
 const CLOSED: Failure = { kind: 'failure', reason: 'closed', cause: 'shutting down' };
 
 interface Pending {
-  check: Check;
+  addressed: Addressed;
   deadline: number;
   /** Undefined once answered. */
   answer: ((outcome: Outcome) => void) | undefined;
@@ -65,7 +66,7 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
     const batch = waiting.slice(0, size);
     underWay.push(batch);
     waiting = waiting.slice(size);
-    send(batch.map(({ check }) => check)).then((outcomes) => {
+    send(batch.map(({ addressed }) => addressed)).then((outcomes) => {
       underWay.splice(underWay.indexOf(batch), 1);
       // Redis works on the next while we answer these.
       if (mayDepart()) depart();
@@ -85,11 +86,11 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
   };
 
   return {
-    decide(check) {
+    decide(addressed) {
       if (closed) return Promise.resolve(CLOSED);
       if (waiting.length >= MAX_WAITING) return Promise.resolve(OVERLOADED);
       return new Promise((resolve) => {
-        waiting.push({ check, deadline: performance.now() + timeoutMs, answer: resolve });
+        waiting.push({ addressed, deadline: performance.now() + timeoutMs, answer: resolve });
         timer ??= setTimeout(expire, timeoutMs);
         if (mayDepart()) depart();
       });
@@ -106,8 +107,8 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
 function batchSize(waiting: readonly Pending[]): number {
   let units = 0;
   let size = 0;
-  for (const { check } of waiting) {
-    units += unitsOf(check);
+  for (const { addressed } of waiting) {
+    units += unitsOf(addressed.check);
     if (size === MAX_BATCH || (size > 0 && units > MAX_UNITS)) break;
     size++;
   }

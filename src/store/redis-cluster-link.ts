@@ -1,18 +1,13 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import {
-  asError,
-  bringScript,
   commonOptions,
-  isNoScript,
   type Link,
   type LinkOptions,
-  type Reply,
   retryDelay,
   runScript,
   watchHealth,
 } from './redis-link.js';
-import type { ScriptCall } from './script.js';
 
 /** Errors that Redis gives before it runs anything; the call may go to the right node then. */
 const REDIRECTS = /^(?:MOVED|ASK|TRYAGAIN) |same slots allocation group/;
@@ -37,7 +32,7 @@ export function createClusterLink(options: LinkOptions): Link {
   });
   // ioredis connects to a node when it is first asked something, and refuses what comes until then.
   let connected = false;
-  const { health, tell } = watchHealth(
+  const { isUp, health, tell } = watchHealth(
     cluster,
     options,
     () => connected && cluster.status === 'ready',
@@ -51,37 +46,43 @@ export function createClusterLink(options: LinkOptions): Link {
     connected = false;
   });
 
-  const runAll = async (calls: readonly ScriptCall[]): Promise<Reply[]> => {
-    const pipeline = cluster.pipeline();
-    for (const { keys, args } of calls) {
-      pipeline.evalsha(script.sha, keys.length, ...keys, ...args);
+  const known = new Map<string, Redis>();
+  /** The connection to a node, once it is there. */
+  const connectionTo = (node: string): Redis | undefined => {
+    let client = known.get(node);
+    if (client?.status !== 'ready') {
+      client = cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === node);
+      if (client?.status !== 'ready') return undefined;
+      known.set(node, client);
     }
-    try {
-      const results = (await pipeline.exec()) ?? [];
-      return results.map(([error, reply]) => (error === null ? { reply } : { error }));
-    } catch (error) {
-      return calls.map(() => ({ error: asError(error) }));
-    }
+    return client;
   };
 
   return {
-    route(key) {
-      const group = calculateSlot(key);
-      return { node: cluster.slots[group]?.[0] ?? '', group };
+    slots: {
+      of: calculateSlot,
+      nodeOf: (slot) => cluster.slots[slot]?.[0] ?? '',
+      together(node, send) {
+        const stream = connectionTo(node)?.stream;
+        stream?.cork();
+        try {
+          return send();
+        } finally {
+          stream?.uncork();
+        }
+      },
     },
-    async run(calls) {
-      const replies = await runAll(calls);
-      return Promise.all(
-        replies.map((reply, i) => {
-          const call = calls[i];
-          if ('reply' in reply || call === undefined) return reply;
-          if (isNoScript(reply.error)) return bringScript(cluster, script, call);
-          // By itself a call follows redirects.
-          return REDIRECTS.test(reply.error.message) ? runScript(cluster, script, call) : reply;
-        }),
-      );
+    async run(call, node) {
+      // Straight to the node: the Cluster would work out the slot once more.
+      const result = await runScript(connectionTo(node) ?? cluster, script, call);
+      if ('error' in result && REDIRECTS.test(result.error.message)) {
+        // Through the Cluster a call follows redirects.
+        return runScript(cluster, script, call);
+      }
+      return result;
     },
     demoted: () => cluster.refreshSlotsCache(),
+    isUp,
     health,
     close: async () => cluster.disconnect(),
   };

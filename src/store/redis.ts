@@ -3,8 +3,9 @@ import type { RedisSettings } from '../config/settings.js';
 import { failureOf } from './failure.js';
 import { createLane, type Lane } from './lane.js';
 import { createClusterLink } from './redis-cluster-link.js';
-import { createSingleLink, type Link } from './redis-link.js';
+import { createSingleLink, type Reply } from './redis-link.js';
 import { type CodecOptions, createCodec, loadScript, type Script } from './script.js';
+import type { Addressed } from './state-key.js';
 import type { Health, Outcome, Store } from './store.js';
 
 export interface RedisStoreOptions {
@@ -25,30 +26,54 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   const codec = createCodec({ prefix: settings.prefix, now: clock, serverClock, graceMs });
   const create = settings.mode === 'cluster' ? createClusterLink : createSingleLink;
   const link = create({ settings, script, onHealth: options.onHealth ?? (() => {}) });
+  const { slots } = link;
 
-  const send = async (checks: readonly Check[]): Promise<Outcome[]> => {
-    try {
-      return await sendBatch(link, codec, checks);
-    } catch (error) {
-      return checks.map(() => failureOf(error));
+  const outcomesOf = (batch: readonly Addressed[], result: Reply): Outcome[] => {
+    if ('error' in result) {
+      if (isDemoted(result.error.message)) link.demoted();
+      return batch.map(() => failureOf(result.error));
     }
+    const outcomes = codec.decode(batch, result.reply);
+    if (outcomes.some((outcome) => outcome.kind === 'failure' && isDemoted(outcome.cause))) {
+      link.demoted();
+    }
+    return outcomes;
+  };
+
+  /** One call of the script; all state keys must be in one slot. Never rejects. */
+  const call = async (batch: readonly Addressed[], node: string): Promise<Outcome[]> => {
+    try {
+      return outcomesOf(batch, await link.run(codec.encode(batch), node));
+    } catch (error) {
+      return batch.map(() => failureOf(error));
+    }
+  };
+
+  const send = (batch: readonly Addressed[], node: string): Promise<Outcome[]> => {
+    // ioredis would keep a call until a Cluster is there, and charge what was given up long ago.
+    if (!link.isUp()) {
+      const closed = failureOf(`Connection is closed: ${link.health().detail}`);
+      return Promise.resolve(batch.map(() => closed));
+    }
+    return batch.length === 1 || slots === undefined
+      ? call(batch, node)
+      : slots.together(node, () => callBySlot(batch, (part) => call(part, node)));
   };
 
   const lanes = new Map<string, Lane>();
   const laneOf = (node: string): Lane => {
     let lane = lanes.get(node);
     if (lane === undefined) {
-      lane = createLane({ send, timeoutMs: settings.timeoutMs });
+      lane = createLane({ send: (batch) => send(batch, node), timeoutMs: settings.timeoutMs });
       lanes.set(node, lane);
     }
     return lane;
   };
-  const { route } = link;
-  const only = laneOf('');
-  const decide =
-    route === undefined
-      ? only.decide
-      : (check: Check) => laneOf(route(codec.firstKey(check)).node).decide(check);
+  const decide = (check: Check): Promise<Outcome> => {
+    const start = codec.startOf(check);
+    const slot = slots?.of(start) ?? 0;
+    return laneOf(slots?.nodeOf(slot) ?? '').decide({ check, start, slot });
+  };
 
   return {
     async decide(checks) {
@@ -64,56 +89,30 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   };
 }
 
-type Codec = ReturnType<typeof createCodec>;
+/** What a node says that is no primary any more. */
+function isDemoted(problem: string): boolean {
+  return problem.includes('READONLY');
+}
 
-async function sendBatch(link: Link, codec: Codec, checks: readonly Check[]): Promise<Outcome[]> {
-  // ioredis would keep a pipeline until a Cluster is there, and charge what was given up long ago.
-  const { up, detail } = link.health();
-  if (!up) return checks.map(() => failureOf(`Connection is closed: ${detail}`));
-  const outcomes =
-    link.route === undefined
-      ? await sendTogether(link, codec, [checks])
-      : await sendBySlot(link.route, link, codec, checks);
-  const demoted = outcomes.some(
-    (outcome) => outcome.kind === 'failure' && outcome.cause.includes('READONLY'),
+/** Splits a batch by slot, since the keys of one call must share one; the outcomes in the batch's order. */
+async function callBySlot(
+  batch: readonly Addressed[],
+  call: (part: readonly Addressed[]) => Promise<Outcome[]>,
+): Promise<Outcome[]> {
+  const parts = new Map<number, Addressed[]>();
+  for (const addressed of batch) {
+    const part = parts.get(addressed.slot);
+    if (part === undefined) parts.set(addressed.slot, [addressed]);
+    else part.push(addressed);
+  }
+  const outcomes = new Map<Addressed, Outcome>();
+  await Promise.all(
+    [...parts.values()].map(async (part) => {
+      for (const [i, outcome] of (await call(part)).entries()) {
+        const addressed = part[i];
+        if (addressed !== undefined) outcomes.set(addressed, outcome);
+      }
+    }),
   );
-  if (demoted) link.demoted();
-  return outcomes;
-}
-
-/** A call for each group; the outcomes group by group. */
-async function sendTogether(
-  link: Link,
-  codec: Codec,
-  groups: readonly (readonly Check[])[],
-): Promise<Outcome[]> {
-  const replies = await link.run(groups.map((group) => codec.encode(group)));
-  return groups.flatMap((group, i) => {
-    const result = replies[i];
-    if (result !== undefined && 'reply' in result) return codec.decode(group, result.reply);
-    return group.map(() => failureOf(result?.error));
-  });
-}
-
-/** The keys of one call must share a slot. */
-async function sendBySlot(
-  route: NonNullable<Link['route']>,
-  link: Link,
-  codec: Codec,
-  checks: readonly Check[],
-): Promise<Outcome[]> {
-  const positions = new Map<number, number[]>();
-  for (const [position, check] of checks.entries()) {
-    const { group } = route(codec.firstKey(check));
-    const members = positions.get(group);
-    if (members === undefined) positions.set(group, [position]);
-    else members.push(position);
-  }
-  const groups = [...positions.values()].map((members) => members.flatMap((i) => checks[i] ?? []));
-  const decided = await sendTogether(link, codec, groups);
-  const outcomes: Outcome[] = [];
-  for (const [i, position] of [...positions.values()].flat().entries()) {
-    outcomes[position] = decided[i] ?? failureOf('no outcome');
-  }
-  return outcomes;
+  return batch.map((addressed) => outcomes.get(addressed) ?? failureOf('no outcome'));
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { algorithms } from '../algorithm/registry.js';
-import type { Check, LimitDecision, Policy } from '../check.js';
+import type { Check, Limit, LimitDecision, Policy } from '../check.js';
 import { failureOf } from './failure.js';
-import { encodeKey, type KeyTemplate, keyTemplate } from './state-key.js';
+import { type Addressed, type KeyTemplate, keyTemplate, startOf } from './state-key.js';
 import type { Outcome } from './store.js';
 
 export interface Script {
@@ -15,33 +15,37 @@ export interface Script {
 export function loadScript(read = (path: URL) => readFileSync(path, 'utf8')): Script {
   const parts = algorithms.map(({ name }) => {
     const file = read(new URL(`../algorithm/${name}.lua`, import.meta.url));
-    return `algorithms['${name}'] = function()\n${file}\nend`;
+    return `['${name}'] = function()\n${file}\nend`;
   });
   const shell = read(new URL('./check.lua', import.meta.url));
-  const source = ['local algorithms = {}', ...parts, shell].join('\n');
+  const source = `local algorithms = {\n${parts.join(',\n')}\n}\n${shell}`;
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
 
 /** As check.lua has them. */
 const KIND = { allow: 1, wait: 2 };
+const NUMBERS_PER_LIMIT = 4;
 
 /** What a policy brings to every batch that it is in. */
 interface Prepared {
   keys: KeyTemplate;
+  /** Whether its state remembers the ids of checks. */
+  usesId: boolean;
   numbers: object[];
   json: string;
 }
 
 export interface ScriptCall {
   keys: string[];
-  args: (string | number)[];
+  question: string;
 }
 
 export interface Codec {
-  /** The state key of a check's first Limit; all of its keys are in the slot of this one. */
-  firstKey(check: Check): string;
-  encode(checks: readonly Check[]): ScriptCall;
-  decode(checks: readonly Check[], reply: unknown): Outcome[];
+  /** The state keys of a check, up to their limit ids. */
+  startOf(check: Check): string;
+  encode(batch: readonly Addressed[]): ScriptCall;
+  /** Throws at a reply that the script does not give. */
+  decode(batch: readonly Addressed[], reply: unknown): Outcome[];
 }
 
 export interface CodecOptions {
@@ -61,99 +65,109 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
   const prepare = (policy: Policy): Prepared => {
     let prepared = known.get(policy);
     if (prepared === undefined) {
-      prepared = { keys: keyTemplate(prefix, policy), numbers: [], json: '' };
+      const usesId = policy.limits.some(({ decider }) => decider.usesId);
+      prepared = { keys: keyTemplate(prefix, policy), usesId, numbers: [], json: '' };
       known.set(policy, prepared);
     }
     return prepared;
   };
 
-  /** A policy's numbers as JSON; they change only where a calendar turns over. */
-  const numbersOf = (policy: Policy, prepared: Prepared, time: number): string => {
+  /** A policy as JSON; its numbers change only where a calendar turns over. */
+  const jsonOf = (policy: Policy, prepared: Prepared, time: number): string => {
     let changed = false;
-    for (const [i, limit] of policy.limits.entries()) {
-      const numbers = limit.decider.numbers(time);
-      if (prepared.numbers[i] !== numbers) changed = true;
+    for (let i = 0; i < policy.limits.length; i++) {
+      const numbers = policy.limits[i]?.decider.numbers(time) ?? {};
+      if (prepared.numbers[i] === numbers) continue;
       prepared.numbers[i] = numbers;
+      changed = true;
     }
     if (changed) prepared.json = JSON.stringify(policy.limits.map(toLua(prepared.numbers)));
     return prepared.json;
   };
 
   return {
-    firstKey: (check) => {
-      const { head, tails } = prepare(check.policy).keys;
-      return head + encodeKey(check.key) + tails[0];
-    },
+    startOf: ({ policy, key }) => startOf(prepare(policy).keys, key),
 
-    encode(checks) {
+    encode(batch) {
       const time = now();
       const keys: string[] = [];
-      const args: (string | number)[] = [serverClock ? '' : time, graceMs, ''];
-      const indexes = new Map<Policy, number>();
       const policies: string[] = [];
-      let run: Run = { index: 0, cost: 0, ids: [] };
-      for (const { policy, key, cost, id } of checks) {
+      const indexes = new Map<Policy, number>();
+      const runs: string[] = [];
+      let run: Run | undefined;
+      for (const { check, start } of batch) {
+        const { policy, cost, id } = check;
         const prepared = prepare(policy);
-        let index = indexes.get(policy);
-        if (index === undefined) {
-          index = policies.push(numbersOf(policy, prepared, time));
-          indexes.set(policy, index);
+        for (const tail of prepared.keys.tails) keys.push(start + tail);
+        if (run?.policy !== policy || run.cost !== cost) {
+          if (run !== undefined) runs.push(runToLua(run));
+          let index = indexes.get(policy);
+          if (index === undefined) {
+            index = policies.push(jsonOf(policy, prepared, time));
+            indexes.set(policy, index);
+          }
+          run = { policy, index, cost, count: 0, ids: [] };
         }
-        const { head, tails } = prepared.keys;
-        const start = head + encodeKey(key);
-        for (const tail of tails) keys.push(start + tail);
-        if (index === run.index && cost === run.cost) run.ids.push(id);
-        else {
-          closeRun(args, run);
-          run = { index, cost, ids: [id] };
-        }
+        run.count++;
+        if (prepared.usesId) run.ids.push(`"${id}"`);
       }
-      closeRun(args, run);
-      args[2] = `[${policies.join(',')}]`;
-      return { keys, args };
+      if (run !== undefined) runs.push(runToLua(run));
+      const clock = serverClock ? false : time;
+      return { keys, question: `[${clock},${graceMs},[${policies}],${runs}]` };
     },
 
-    decode(checks, reply) {
+    decode(batch, reply) {
       if (!Array.isArray(reply)) throw new Error(`the script replied ${typeof reply}, not a list`);
       let at = 0;
-      const next = (): number => {
-        const value: unknown = reply[at++];
-        if (typeof value === 'number') return value;
-        if (typeof value === 'string' && /^\d+$/.test(value)) return Number(value);
-        throw new Error(`the script's reply has ${typeof value} at ${at - 1}, not a number`);
-      };
-      return checks.map(({ policy }): Outcome => {
-        const first: unknown = reply[at];
-        if (typeof first === 'string') {
-          at++;
-          return failureOf(first);
-        }
-        const limits = policy.limits.map((limit): LimitDecision => {
-          const [kind, remaining, resetAfter] = [next(), next(), next()];
-          const decision = { limit, allowed: kind === KIND.allow, remaining, resetAfter };
-          return kind === KIND.wait ? { ...decision, retryAfter: next() } : decision;
+      const outcomes = batch.map(({ check }): Outcome => {
+        if (typeof reply[at] !== 'number') return failureOf(String(reply[at++]));
+        const limits = check.policy.limits.map((limit): LimitDecision => {
+          const kind = numberAt(reply, at);
+          const allowed = kind === KIND.allow;
+          const remaining = numberAt(reply, at + 1);
+          const resetAfter = numberAt(reply, at + 2);
+          const retryAfter = numberAt(reply, at + 3);
+          at += NUMBERS_PER_LIMIT;
+          return kind === KIND.wait
+            ? { limit, allowed, remaining, resetAfter, retryAfter }
+            : { limit, allowed, remaining, resetAfter };
         });
         return { kind: 'decided', limits };
       });
+      if (at !== reply.length)
+        throw new Error(`the script replied ${reply.length} items, not ${at}`);
+      return outcomes;
     },
   };
 }
 
 /** Checks that follow each other with the same policy and cost. */
 interface Run {
+  policy: Policy;
   index: number;
   cost: number;
+  count: number;
+  /** In quotes; none where no state has them. */
   ids: string[];
 }
 
-function closeRun(args: (string | number)[], { index, cost, ids }: Run): void {
-  if (ids.length > 0) args.push(index, cost, ids.length, ...ids);
+function runToLua({ index, cost, count, ids }: Run): string {
+  return `${index},${cost},${count},${ids.length > 0 && `[${ids}]`}`;
+}
+
+/** A number of the reply; huge ones come as text. */
+function numberAt(reply: readonly unknown[], at: number): number {
+  const value = reply[at];
+  if (typeof value === 'number') return value;
+  const number = Number(String(value));
+  if (Number.isSafeInteger(number)) return number;
+  throw new Error(`the script's reply has ${typeof value} at ${at}, not a number`);
 }
 
 function toLua(numbers: object[]) {
-  return ({ algorithm, countDenied }: { algorithm: string; countDenied: boolean }, i: number) => ({
+  return ({ algorithm, countDenied }: Limit, i: number) => ({
     algorithm,
-    countDenied,
-    numbers: numbers[i],
+    ...(countDenied ? { countDenied } : {}),
+    ...numbers[i],
   });
 }

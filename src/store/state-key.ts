@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Limit, Policy } from '../check.js';
+import type { Check, Limit, Policy } from '../check.js';
 
 /** An encoded key longer than this is cut and told apart by a digest. */
 const MAX_ENCODED = 180;
@@ -17,11 +17,20 @@ export function encodeKey(key: string): string {
   return `${encoded.slice(0, KEPT)}#${digest}`;
 }
 
+/** A check and where its state is: worked out once, when it comes. */
+export interface Addressed {
+  check: Check;
+  /** Its state keys up to their limit ids. */
+  start: string;
+  /** The Cluster slot of its state keys; 0 where there is no Cluster. */
+  slot: number;
+}
+
 /** What all checks of one policy have in common in their state keys. */
 export interface KeyTemplate {
   /** Up to the caller's key: `<prefix>:{<policy>:`. */
   head: string;
-  /** After it, a Limit each: `}:<limit id>`. */
+  /** A Limit each: its limit id. */
   tails: string[];
 }
 
@@ -29,8 +38,13 @@ export interface KeyTemplate {
 export function keyTemplate(prefix: string, policy: Policy): KeyTemplate {
   return {
     head: `${prefix}:{${encodeURIComponent(policy.name)}:`,
-    tails: policy.limits.map((limit) => `}:${limitId(limit)}`),
+    tails: policy.limits.map(limitId),
   };
+}
+
+/** All of a state key but its limit id: `<prefix>:{<policy>:<key>}:`. */
+export function startOf({ head }: KeyTemplate, key: string): string {
+  return `${head}${encodeKey(key)}}:`;
 }
 
 /** A Limit's name, its algorithm, and whatever else makes old state unreadable once it changes. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Check } from '../../src/check.js';
 import { createLane, type Lane } from '../../src/store/lane.js';
+import type { Addressed } from '../../src/store/state-key.js';
 import type { Outcome } from '../../src/store/store.js';
 import { checkOf } from '../checks.js';
 import { policyOf } from '../policies.js';
@@ -26,9 +26,9 @@ afterEach(() => {
 
 function openLane(): { lane: Lane; batches: Batch[] } {
   const batches: Batch[] = [];
-  const send = (checks: readonly Check[]): Promise<Outcome[]> =>
+  const send = (batch: readonly Addressed[]): Promise<Outcome[]> =>
     new Promise((resolve) => {
-      const keys = checks.map(({ key }) => key);
+      const keys = batch.map(({ start }) => start);
       const arrive = async (): Promise<void> => {
         resolve(keys.map((key) => ({ kind: 'failure', reason: 'unexpected', cause: key })));
         await settle();
@@ -48,7 +48,8 @@ function asker(lane: Lane) {
   const answers = new Map<string, string>();
   const ask = (key: string, given: { cost?: number; log?: boolean } = {}): void => {
     const { cost = 1, log: onLog = false } = given;
-    lane.decide(checkOf(onLog ? log : policy, { key, cost })).then((outcome) => {
+    const check = checkOf(onLog ? log : policy, { key, cost });
+    lane.decide({ check, start: key, slot: 0 }).then((outcome) => {
       if (outcome.kind !== 'failure') throw new Error('the test answers with failures only');
       answers.set(key, outcome.reason === 'unexpected' ? outcome.cause : outcome.reason);
     });

@@ -96,6 +96,22 @@ describe('a state key that holds something else', () => {
       { kind: 'failure', reason: 'bad_state' },
     ]);
     expect(await redis.client.get(stored)).toBe('12');
+
+    const two = policyOf('two', fixedPeriod(5, '600s'), fixedPeriod(5, '600s', 'name: second'));
+    await decide(own, checkOf(two, { key: 'half' }));
+    const second = (await view.keys()).find((one) => /half.*second/.test(one)) ?? '';
+    const kept = (await redis.client.get(second)) ?? '';
+    await redis.client.set(second, '12');
+    const checks = ['before', 'half', 'after', 'half'].map((key) => checkOf(two, { key }));
+    const outcomes = await own.decide([checkOf(two, { key: 'first' }), ...checks]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual([
+      ...['decided', 'decided', 'failure', 'decided', 'failure'],
+    ]);
+    await redis.client.set(second, kept);
+    expect((await decide(own, checkOf(two, { key: 'half', cost: 0 }))).limits).toMatchObject([
+      { remaining: 4 },
+      { remaining: 4 },
+    ]);
     view.close();
     await own.close();
   });
