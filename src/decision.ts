@@ -2,27 +2,20 @@ import type { Check, Decision, LimitDecision } from './check.js';
 
 /** What the Limits of a Check say together. */
 export function toDecision(check: Check, limits: readonly LimitDecision[]): Decision {
-  const denied = limits.filter((limit) => !limit.allowed);
-  const exhausted = limits.some(({ remaining }) => remaining === 0);
-  return {
-    kind: 'decision',
-    check,
-    code: denied.length > 0 ? 'OVER_QUOTA' : exhausted ? 'HIT_QUOTA' : 'ALLOWED',
-    strictest: denied.length > 0 ? most(denied, wait) : most(limits, (limit) => -limit.remaining),
-    limits,
-    decidedBy: 'store',
-  };
+  const strictest = limits.reduce(stricter);
+  const { allowed, remaining } = strictest;
+  const code = !allowed ? 'OVER_QUOTA' : remaining === 0 ? 'HIT_QUOTA' : 'ALLOWED';
+  return { kind: 'decision', check, code, strictest, limits, decidedBy: 'store' };
+}
+
+/** Of two Limits the one that denies, else the longer wait or the less remaining; the first if they are alike. */
+function stricter(first: LimitDecision, second: LimitDecision): LimitDecision {
+  if (first.allowed !== second.allowed) return first.allowed ? second : first;
+  if (first.allowed) return second.remaining < first.remaining ? second : first;
+  return wait(second) > wait(first) ? second : first;
 }
 
 /** A denial without a retry time lasts for good. */
 function wait({ retryAfter = Number.POSITIVE_INFINITY }: LimitDecision): number {
   return retryAfter;
-}
-
-/** The first of those with the largest measure. */
-function most(
-  limits: readonly LimitDecision[],
-  measure: (limit: LimitDecision) => number,
-): LimitDecision {
-  return limits.reduce((best, limit) => (measure(limit) > measure(best) ? limit : best));
 }

@@ -23,7 +23,7 @@ export interface Observer {
   arrived(): void;
   decided(decision: Decision): void;
   failed(check: Check, failure: Failure): void;
-  /** How long the store took, and the whole check; in seconds. */
+  /** How long the store took, and the whole check, in seconds; alike until something else can answer. */
   storeTook(seconds: number): void;
   answered(transport: Transport, seconds: number): void;
 }
@@ -73,11 +73,10 @@ export function createLimiter(
         return check;
       }
       observer.arrived();
-      const asked = performance.now();
       const [outcome] = await store.decide([check]);
-      const ended = performance.now();
-      observer.storeTook((ended - asked) / 1000);
-      observer.answered(transport, (ended - started) / 1000);
+      const seconds = (performance.now() - started) / 1000;
+      observer.storeTook(seconds);
+      observer.answered(transport, seconds);
       if (outcome?.kind !== 'decided') {
         // The place where a policy's failure mode will decide instead.
         const failure = outcome ?? NO_OUTCOME;

@@ -54,37 +54,44 @@ function toMs(microseconds: number): number {
   return Math.ceil(microseconds / 1000);
 }
 
-function times({ resetAfter, retryAfter }: LimitDecision) {
-  const resetAfterMs = toMs(resetAfter);
-  return retryAfter === undefined
-    ? { resetAfterMs }
-    : { resetAfterMs, retryAfterMs: toMs(retryAfter) };
-}
-
 export function toWire(decision: Decision): WireDecision {
   const { check, code, strictest, limits, decidedBy } = decision;
+  const { policy, key, cost, id } = check;
+  const { name, quota } = strictest.limit;
   return {
     allowed: isAllowed(decision),
     code,
-    policy: check.policy.name,
-    key: check.key,
-    cost: check.cost,
-    limit: strictest.limit.name,
-    quota: strictest.limit.quota,
+    policy: policy.name,
+    key,
+    cost,
+    limit: name,
+    quota,
     remaining: strictest.remaining,
-    ...times(strictest),
-    limits: limits.map((limit) => ({
-      name: limit.limit.name,
-      algorithm: limit.limit.algorithm,
-      allowed: limit.allowed,
-      quota: limit.limit.quota,
-      remaining: limit.remaining,
-      ...times(limit),
-    })),
+    resetAfterMs: toMs(strictest.resetAfter),
+    retryAfterMs: retryAfterMs(strictest),
+    limits: limits.map(limitToWire),
     decidedBy,
-    checkId: check.id,
+    checkId: id,
     headers: headersOf(decision),
   };
+}
+
+function limitToWire(decision: LimitDecision): WireDecision['limits'][number] {
+  const { limit, allowed, remaining, resetAfter } = decision;
+  const { name, algorithm, quota } = limit;
+  return {
+    name,
+    algorithm,
+    allowed,
+    quota,
+    remaining,
+    resetAfterMs: toMs(resetAfter),
+    retryAfterMs: retryAfterMs(decision),
+  };
+}
+
+function retryAfterMs({ retryAfter }: LimitDecision): number | undefined {
+  return retryAfter === undefined ? undefined : toMs(retryAfter);
 }
 
 export function policyToWire({ name, description, limits }: Policy): WirePolicy {

@@ -1,16 +1,26 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 
-/** Fastify's own way to read JSON, of bytes that are text: different keys must not become one. */
+/**
+ * Reads JSON of bytes that are text: different keys must not become one. A `__proto__` is a field
+ * like any other here, since nothing is copied from what was sent; fastify searches for one.
+ */
 export function readJsonOfUtf8(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
+  const explain = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser<Buffer>(
     'application/json',
     { parseAs: 'buffer' },
     (request, body, done) => {
-      if (isUtf8(body)) return parse(request, body.toString(), done);
-      done(Object.assign(new Error('wanted UTF-8'), { statusCode: 400 }));
+      if (!isUtf8(body)) return done(Object.assign(new Error('wanted UTF-8'), { statusCode: 400 }));
+      const text = body.toString();
+      let json: unknown;
+      try {
+        json = JSON.parse(text);
+      } catch {
+        return explain(request, text, done);
+      }
+      done(null, json);
     },
   );
 }

@@ -6,7 +6,10 @@ import { newCheckId } from './check-id.js';
 /** The largest request that any transport takes, in bytes. */
 export const MAX_REQUEST_BYTES = 16 * 1024;
 
-const policyName = z.string().min(1).max(128).describe('name of a policy');
+const MAX_POLICY_NAME = 128;
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
+
+const policyName = z.string().min(1).max(MAX_POLICY_NAME).describe('name of a policy');
 const key = z
   .string()
   .min(1)
@@ -22,7 +25,7 @@ export const checkRequestSchema = z.strictObject({
   cost: z.int().min(0).default(1).describe('0 peeks: it charges nothing'),
   checkId: z
     .string()
-    .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i, {
+    .regex(ULID, {
       error: 'wanted a ULID: 26 characters of Crockford base 32',
     })
     .optional()
@@ -31,8 +34,35 @@ export const checkRequestSchema = z.strictObject({
 const peekRequestSchema = z.strictObject({ policy: policyName, key });
 const policyRequestSchema = z.strictObject({ policy: policyName });
 
+const CHECK_FIELDS = new Set(Object.keys(checkRequestSchema.shape));
+/** A character of a key takes three bytes at most. */
+const SHORT_KEY = Math.floor(MAX_KEY_BYTES / 3);
+
+/**
+ * Reads a check as `checkRequestSchema` does, in a tenth of the time, if it is well-formed and its
+ * key is short. All others have the schema read them, which knows what is wrong.
+ */
+export function readPlainCheck(data: unknown): CheckRequest | undefined {
+  if (!isObject(data)) return undefined;
+  for (const field in data) if (!CHECK_FIELDS.has(field)) return undefined;
+  const { policy, key, cost = 1, checkId } = data;
+  if (typeof policy !== 'string' || policy === '' || policy.length > MAX_POLICY_NAME) return;
+  if (typeof key !== 'string' || key === '' || key.length > SHORT_KEY || !key.isWellFormed())
+    return;
+  if (typeof cost !== 'number' || !Number.isSafeInteger(cost) || cost < 0) return;
+  if (checkId === undefined) return { kind: 'request', policy, key, cost, id: newCheckId() };
+  if (typeof checkId !== 'string' || !ULID.test(checkId)) return;
+  return { kind: 'request', policy, key, cost, id: checkId };
+}
+
+function isObject(data: unknown): data is Record<string, unknown> {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
 /** Reads a check that arrived as `data`. */
 export function parseCheck(data: unknown): CheckRequest | BadRequest {
+  const plain = readPlainCheck(data);
+  if (plain !== undefined) return plain;
   const parsed = checkRequestSchema.safeParse(data);
   if (!parsed.success) return badRequest(parsed.error, data, checkRequestSchema.shape);
   const { policy, key, cost, checkId } = parsed.data;
