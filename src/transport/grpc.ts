@@ -1,20 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import {
-  Server as GrpcServer,
-  type ServerUnaryCall,
-  type ServiceDefinition,
-  type sendUnaryData,
-} from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
+import protobuf from 'protobufjs';
 import { type BadRequest, type CheckRequest, CODES } from '../check.js';
 import type { Limiter } from '../limiter.js';
 import { policyToWire, toWire } from './answer.js';
-import { type Message, readingSafely } from './grpc-request.js';
+import { type Message, withOwnCodec } from './grpc-codec.js';
 import { bind, bindSocket } from './grpc-socket.js';
 import { type GrpcError, internalStatus, statusOf } from './grpc-status.js';
-import { createStreams } from './grpc-streams.js';
+import { StreamEndingServer } from './grpc-streams.js';
 import { MAX_REQUEST_BYTES, parseCheck, parsePeek, parsePolicyName } from './request.js';
 
 export interface GrpcOptions {
@@ -35,6 +31,7 @@ export interface GrpcService {
 }
 
 const SERVICE = 'sluice.v1.RateLimitService';
+const PROTO = fileURLToPath(new URL('../../proto/sluice/v1/rate_limit.proto', import.meta.url));
 const MINUTE = 60_000;
 
 /** What a call comes to. */
@@ -46,17 +43,11 @@ type Reply = { message: object } | { error: GrpcError };
  */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
   const { limiter, socket } = options;
-  const definition = loadSync('sluice/v1/rate_limit.proto', {
-    includeDirs: [fileURLToPath(new URL('../../proto', import.meta.url))],
-    // 2^53 and above become numbers that are refused, however they round.
-    longs: Number,
-  });
+  const definition = loadSync(PROTO);
   const service = definition[SERVICE];
   if (service === undefined || !isService(service)) throw new Error(`no ${SERVICE} in the proto`);
 
-  const streams = createStreams();
-  const server = new GrpcServer({
-    interceptors: [streams.interceptor],
+  const server = new StreamEndingServer({
     'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
     'grpc.max_concurrent_streams': 1000,
     // Connections end now and then, so that load finds new instances.
@@ -93,7 +84,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
     };
   };
 
-  server.addService(readingSafely(service), {
+  server.addService(withOwnCodec(service, protobuf.loadSync(PROTO).lookupService(SERVICE)), {
     Check: unary((fields) => decide(parseCheck(fields))),
     Peek: unary((fields) => decide(parsePeek(fields))),
     ListPolicies: unary(() => ({
@@ -130,7 +121,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcService> {
     async close(graceMs) {
       const timer = setTimeout(() => server.forceShutdown(), graceMs);
       const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      streams.end();
+      server.endStreams();
       await closed;
       clearTimeout(timer);
     },

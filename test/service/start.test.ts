@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { until } from '../until.js';
 import { check, policyFile, run, startSluice, statusOf } from './process.js';
 
 it('prints its addresses and a curl line that works when pasted, and denies the sixth login', async () => {
   const sluice = await startSluice();
   onTestFinished(() => sluice.signal('SIGKILL'));
-  const line = /Try: {2}(curl .*)/.exec(sluice.output())?.[1] ?? '';
+  const line = await until(
+    'it says what to try',
+    () => /Try: {2}(curl .*)\n/.exec(sluice.output())?.[1],
+  );
   const answers = Array.from({ length: 6 }, () => {
     const text = execFileSync('sh', ['-c', line], { encoding: 'utf8' });
     return JSON.parse(text).code;
