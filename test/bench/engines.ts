@@ -1,10 +1,11 @@
 import { Redis } from 'ioredis';
-import { monotonicFactory } from 'ulid';
 import type { Policy } from '../../src/check.js';
 import { createSystemClock } from '../../src/clock.js';
 import { createMemoryStore } from '../../src/store/memory.js';
 import { createRedisStore } from '../../src/store/redis.js';
+import { loadScript } from '../../src/store/script.js';
 import type { Store } from '../../src/store/store.js';
+import { newCheckId } from '../../src/transport/check-id.js';
 import { policiesFrom } from '../policies.js';
 import { type AlgorithmName, POLICIES } from './workload.js';
 
@@ -18,7 +19,6 @@ export interface EngineRow {
   each: number;
 }
 
-const newId = monotonicFactory();
 const policies = policiesFrom(POLICIES);
 
 /** Checks a second of a store without any transport; `waiting` of them at any time. */
@@ -34,7 +34,7 @@ async function rate(
   const loop = async (): Promise<void> => {
     while (performance.now() < end) {
       const key = `${run}-${(asked++ * 7919) % keys}`;
-      const [outcome] = await store.decide([{ kind: 'check', policy, key, cost: 1, id: newId() }]);
+      const [outcome] = await store.decide([{ kind: 'check', policy, key, cost: 1, id: newCheckId() }]);
       if (outcome?.kind !== 'decided' || !outcome.limits[0]?.allowed) wrong++;
     }
   };
@@ -94,7 +94,6 @@ export async function measureEngines(redis: { host: string; port: number }): Pro
   });
   const client = new Redis({ ...redis, lazyConnect: true });
   await client.connect();
-  const sha = await client.script('LOAD', "return redis.call('INCR', KEYS[1])");
   while (!store.health().up) await new Promise((resolve) => setTimeout(resolve, 10));
 
   for (const algorithm of ['fixed-period', 'sliding-log'] as const) {
@@ -108,26 +107,39 @@ export async function measureEngines(redis: { host: string; port: number }): Pro
       }
     }
   }
-  // In turn, so that both meet the same machine.
-  const [bare, sluice]: [number[], number[]] = [[], []];
-  for (let i = 0; i < 7; i++) {
-    const run = `turn-${i}`;
-    bare.push(await bareRate(client, String(sha)));
-    const options = { keys: 1, waiting: 1, seconds: 0.7, run };
-    sluice.push(await rate(store, policyOf('fixed-period'), options));
+  // In turn, so that all meet the same machine.
+  const bare = await bareCalls(client);
+  const rates = new Map([...bare.keys(), 'redis, in turn with them'].map((name) => [name, [0]]));
+  for (let turn = 0; turn < 8; turn++) {
+    for (const [name, call] of bare) rates.get(name)?.push(await bareRate(call));
+    const options = { keys: 1, waiting: 1, seconds: 0.7, run: `turn-${turn}` };
+    rates
+      .get('redis, in turn with them')
+      ?.push(await rate(store, policyOf('fixed-period'), options));
   }
-  add('bare EVALSHA (INCR)', '', 1, 1, bare);
-  add('redis, in turn with it', 'fixed-period', 1, 1, sluice);
+  for (const [name, measured] of rates) add(name, 'fixed-period', 1, 1, measured.slice(2));
   client.disconnect();
   await store.close();
   return rows;
 }
 
-async function bareRate(client: Redis, sha: string): Promise<number> {
+/** One EVALSHA after the other without a store: the shortest script that counts, and Sluice's own. */
+async function bareCalls(client: Redis): Promise<Map<string, () => Promise<unknown>>> {
+  const incr = String(await client.script('LOAD', "return redis.call('INCR', KEYS[1])"));
+  const { sha } = loadScript();
+  const policy = JSON.stringify([{ algorithm: 'fixed-period', quota: 1e9, period: 86_400e6 }]);
+  const question = `[false,0,[${policy}],1,1,1,false]`;
+  return new Map([
+    ['bare EVALSHA of an INCR', () => client.evalsha(incr, 1, 'bench:incr')],
+    ['bare EVALSHA of the same script', () => client.evalsha(sha, 1, 'bench:script', question)],
+  ]);
+}
+
+async function bareRate(call: () => Promise<unknown>): Promise<number> {
   let done = 0;
   const started = performance.now();
   while (performance.now() < started + 700) {
-    await client.evalsha(sha, 1, 'bench:bare');
+    await call();
     done++;
   }
   return done / ((performance.now() - started) / 1000);
