@@ -34,7 +34,9 @@ async function rate(
   const loop = async (): Promise<void> => {
     while (performance.now() < end) {
       const key = `${run}-${(asked++ * 7919) % keys}`;
-      const [outcome] = await store.decide([{ kind: 'check', policy, key, cost: 1, id: newCheckId() }]);
+      const [outcome] = await store.decide([
+        { kind: 'check', policy, key, cost: 1, id: newCheckId() },
+      ]);
       if (outcome?.kind !== 'decided' || !outcome.limits[0]?.allowed) wrong++;
     }
   };
