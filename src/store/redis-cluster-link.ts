@@ -2,6 +2,7 @@ import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import {
   commonOptions,
+  isDemoted,
   type Link,
   type LinkOptions,
   retryDelay,
@@ -81,7 +82,9 @@ export function createClusterLink(options: LinkOptions): Link {
       }
       return result;
     },
-    demoted: () => cluster.refreshSlotsCache(),
+    failed(cause) {
+      if (isDemoted(cause)) cluster.refreshSlotsCache();
+    },
     isUp,
     health,
     close: async () => cluster.disconnect(),

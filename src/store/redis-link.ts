@@ -12,8 +12,8 @@ export interface Link {
   slots?: Slots;
   /** Runs the script on a node. Never rejects. */
   run(call: ScriptCall, node: string): Promise<Reply>;
-  /** To be told when a node refuses to write: it is no primary any more. */
-  demoted(): void;
+  /** To be told why a check failed: it may be that the node is no primary any more, or not the one to ask. */
+  failed(cause: string): void;
   isUp(): boolean;
   health(): Health;
   close(): Promise<void>;
@@ -113,16 +113,20 @@ export function createSingleLink(options: LinkOptions): Link {
   client.on('ready', tell);
 
   return {
-    async run(call) {
-      const result = await runScript(client, script, call);
-      if ('error' in result && result.error.message.startsWith('MOVED')) settle(result.error);
-      return result;
+    run: (call) => runScript(client, script, call),
+    failed(cause) {
+      if (isDemoted(cause)) client.disconnect(true);
+      if (cause.startsWith('MOVED')) settle(new Error(cause));
     },
-    demoted: () => client.disconnect(true),
     isUp,
     health,
     close: async () => client.disconnect(),
   };
+}
+
+/** What a node says that is no primary any more. */
+export function isDemoted(cause: string): boolean {
+  return cause.includes('READONLY');
 }
 
 /** One call by the script's hash; by its source where Redis does not know it, since it did not run then. */
@@ -151,8 +155,7 @@ function send(
   { keys, question }: ScriptCall,
 ): Promise<unknown> {
   const command = new Command(name, [script, String(keys.length), ...keys, question]);
-  client.sendCommand(command);
-  return command.promise;
+  return Promise.resolve(client.sendCommand(command));
 }
 
 function address({ mode, nodes, sentinel, tls }: RedisSettings) {

@@ -3,7 +3,7 @@ import type { RedisSettings } from '../config/settings.js';
 import { failureOf } from './failure.js';
 import { createLane, type Lane } from './lane.js';
 import { createClusterLink } from './redis-cluster-link.js';
-import { createSingleLink, type Reply } from './redis-link.js';
+import { createSingleLink } from './redis-link.js';
 import { type CodecOptions, createCodec, loadScript, type Script } from './script.js';
 import type { Addressed } from './state-key.js';
 import type { Health, Outcome, Store } from './store.js';
@@ -28,25 +28,22 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   const link = create({ settings, script, onHealth: options.onHealth ?? (() => {}) });
   const { slots } = link;
 
-  const outcomesOf = (batch: readonly Addressed[], result: Reply): Outcome[] => {
-    if ('error' in result) {
-      if (isDemoted(result.error.message)) link.demoted();
-      return batch.map(() => failureOf(result.error));
-    }
-    const outcomes = codec.decode(batch, result.reply);
-    if (outcomes.some((outcome) => outcome.kind === 'failure' && isDemoted(outcome.cause))) {
-      link.demoted();
-    }
-    return outcomes;
-  };
-
   /** One call of the script; all state keys must be in one slot. Never rejects. */
   const call = async (batch: readonly Addressed[], node: string): Promise<Outcome[]> => {
+    let outcomes: Outcome[];
     try {
-      return outcomesOf(batch, await link.run(codec.encode(batch), node));
+      const result = await link.run(codec.encode(batch), node);
+      if ('error' in result) throw result.error;
+      outcomes = codec.decode(batch, result.reply);
     } catch (error) {
-      return batch.map(() => failureOf(error));
+      const failure = failureOf(error);
+      outcomes = batch.map(() => failure);
     }
+    const failures = outcomes.filter((outcome) => outcome.kind === 'failure');
+    if (failures.length > 0) {
+      for (const cause of new Set(failures.map(({ cause }) => cause))) link.failed(cause);
+    }
+    return outcomes;
   };
 
   const send = (batch: readonly Addressed[], node: string): Promise<Outcome[]> => {
@@ -87,11 +84,6 @@ export function createRedisStore(options: RedisStoreOptions): Store {
       await link.close();
     },
   };
-}
-
-/** What a node says that is no primary any more. */
-function isDemoted(problem: string): boolean {
-  return problem.includes('READONLY');
 }
 
 /** Splits a batch by slot, since the keys of one call must share one; the outcomes in the batch's order. */

@@ -81,6 +81,20 @@ function median<T>(items: T[], measureOf: (item: T) => number): T {
   return item;
 }
 
+function mean(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function meanOf(loads: Load[]): Load {
+  const meanBy = (read: (load: Load) => number): number => mean(loads.map(read));
+  return {
+    perSecond: meanBy(({ perSecond }) => perSecond),
+    p50: meanBy(({ p50 }) => p50),
+    p99: meanBy(({ p99 }) => p99),
+    p999: meanBy(({ p999 }) => p999),
+  };
+}
+
 async function measureBare(urls: Urls): Promise<BareRow[]> {
   const workload: Workload = { algorithm: 'fixed-period', keys: 10_000, halfDenied: false };
   const rows: BareRow[] = [];
@@ -136,15 +150,25 @@ async function measureStore(
         for (const halfDenied of [false, true]) {
           for (const connections of [1, 64, 256]) {
             const workload = { algorithm, keys, halfDenied };
-            const { load, cpu } = await measure(sluice, transport, workload, connections);
-            const row: Row = { transport, store, workload, connections, sluice: load, cpu };
-            if (transport === 'REST' && algorithm === 'fixed-period') {
-              row.peer = (await measure(peer, 'REST', workload, connections)).load;
-            }
+            const ask = (target: Target) => measure(target, transport, workload, connections);
+            const compared = transport === 'REST' && algorithm === 'fixed-period';
+            // In turn and back, so that neither has the better half of the minute.
+            const first = await ask(sluice);
+            const others = compared ? [await ask(peer), await ask(peer)] : [];
+            const ours = compared ? [first, await ask(sluice)] : [first];
+            const row: Row = {
+              transport,
+              store,
+              workload,
+              connections,
+              sluice: meanOf(ours.map(({ load }) => load)),
+              cpu: mean(ours.map(({ cpu }) => cpu)),
+              ...(compared ? { peer: meanOf(others.map(({ load }) => load)) } : {}),
+            };
             rows.push(row);
             const text = [transport, store, algorithm, keys, halfDenied, connections].join(' ');
             say(
-              `${text}: ${Math.round(load.perSecond)}/s, peer ${Math.round(row.peer?.perSecond ?? 0)}/s`,
+              `${text}: ${Math.round(row.sluice.perSecond)}/s, peer ${Math.round(row.peer?.perSecond ?? 0)}/s`,
             );
           }
         }
