@@ -13,7 +13,7 @@ import {
 /** Errors that Redis gives before it runs anything; the call may go to the right node then. */
 const REDIRECTS = /^(?:MOVED|ASK|TRYAGAIN) |same slots allocation group/;
 
-/** A Redis Cluster. Calls for one node travel in one pipeline. */
+/** A Redis Cluster. */
 export function createClusterLink(options: LinkOptions): Link {
   const { settings, script } = options;
   const cluster = new Cluster(settings.nodes, {
