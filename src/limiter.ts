@@ -10,7 +10,7 @@ import type {
 } from './check.js';
 import { nearNames } from './config/near.js';
 import { toDecision } from './decision.js';
-import type { Store } from './store/store.js';
+import { NO_OUTCOME, type Store } from './store/store.js';
 
 export type Transport = 'rest' | 'grpc';
 export type Answer = Decision | Failure | UnknownPolicy | BadRequest;
@@ -23,7 +23,7 @@ export interface Observer {
   arrived(): void;
   decided(decision: Decision): void;
   failed(check: Check, failure: Failure): void;
-  /** How long the store took, and the whole check, in seconds; alike until something else can answer. */
+  /** How long the store took, and the whole check; in seconds. */
   storeTook(seconds: number): void;
   answered(transport: Transport, seconds: number): void;
 }
@@ -37,8 +37,6 @@ export interface Limiter {
    */
   check(request: CheckRequest | BadRequest, transport: Transport): Promise<Answer>;
 }
-
-const NO_OUTCOME: Failure = { kind: 'failure', reason: 'unexpected', cause: 'no outcome' };
 
 /** One Check to one Decision. */
 export function createLimiter(
@@ -73,10 +71,11 @@ export function createLimiter(
         return check;
       }
       observer.arrived();
+      const asked = performance.now();
       const [outcome] = await store.decide([check]);
-      const seconds = (performance.now() - started) / 1000;
-      observer.storeTook(seconds);
-      observer.answered(transport, seconds);
+      const ended = performance.now();
+      observer.storeTook((ended - asked) / 1000);
+      observer.answered(transport, (ended - started) / 1000);
       if (outcome?.kind !== 'decided') {
         // The place where a policy's failure mode will decide instead.
         const failure = outcome ?? NO_OUTCOME;

@@ -16,7 +16,7 @@ export type Verdict =
  * A way to decide, written here in TypeScript and in the `.lua` file beside it.
  *
  * `Spec` is what the YAML says. `Numbers` is what `ask` and `charge` need of it, and nothing else:
- * the same object goes to Lua as JSON. `State` is what is remembered for one key; absent state is
+ * its fields go to Lua in the table `limit`, beside `algorithm` and `countDenied`. `State` is what is remembered for one key; absent state is
  * `undefined`, never a zero.
  *
  * `now` is in integer microseconds and never before `time(state)`: whoever calls sees to that, so
@@ -26,7 +26,7 @@ export interface Algorithm<Spec, Numbers, State> {
   readonly name: string;
   /** The largest cost of one check, where a larger one would hold the store for too long. */
   readonly maxCost?: number;
-  /** Set if state in Redis is named by the ids of checks. */
+  /** Whether `charge` in Lua needs the check's id. */
   readonly usesId?: boolean;
   /** The fields in YAML besides `name`, `algorithm` and `countDenied`. */
   readonly schema: z.ZodType<Spec> & { shape: object };

@@ -12,7 +12,7 @@ export interface Decider {
   constantPeriod: number | undefined;
   /** Set if each unit of cost is work for the store: the largest that one check may bring. */
   maxCost: number | undefined;
-  /** Whether Lua is to be told the ids of checks. */
+  /** Whether `charge` in Lua needs the check's id. */
   usesId: boolean;
   /** For Lua: plain data, the same object for as long as it is the same. */
   numbers(now: number): object;

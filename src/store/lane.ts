@@ -1,6 +1,6 @@
 import type { Check, Failure } from '../check.js';
 import type { Addressed } from './state-key.js';
-import type { Outcome } from './store.js';
+import { NO_OUTCOME, type Outcome } from './store.js';
 
 /**
  * The way to one Redis node. A check that finds it free leaves at once; those that arrive meanwhile
@@ -18,7 +18,7 @@ export interface Lane {
 }
 
 export interface LaneOptions {
-  /** Must not reject. Answers in the order in which it was called. */
+  /** Must not reject. */
   send(batch: readonly Addressed[]): Promise<Outcome[]>;
   timeoutMs: number;
 }
@@ -34,7 +34,6 @@ const MAX_WAITING = 20_000;
 
 const TIMEOUT: Failure = { kind: 'failure', reason: 'timeout', cause: 'no answer in time' };
 const OVERLOADED: Failure = { kind: 'failure', reason: 'overloaded', cause: 'too many wait' };
-const LOST: Failure = { kind: 'failure', reason: 'unexpected', cause: 'no outcome for the check' };
 const CLOSED: Failure = { kind: 'failure', reason: 'closed', cause: 'shutting down' };
 
 interface Pending {
@@ -70,7 +69,7 @@ export function createLane({ send, timeoutMs }: LaneOptions): Lane {
       underWay.splice(underWay.indexOf(batch), 1);
       // Redis works on the next while we answer these.
       if (mayDepart()) depart();
-      for (const [i, pending] of batch.entries()) answer(pending, outcomes[i] ?? LOST);
+      for (const [i, pending] of batch.entries()) answer(pending, outcomes[i] ?? NO_OUTCOME);
     });
   };
 

@@ -1,5 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
+import { watchHealth } from './redis-health.js';
 import {
   commonOptions,
   isDemoted,
@@ -7,11 +8,10 @@ import {
   type LinkOptions,
   retryDelay,
   runScript,
-  watchHealth,
 } from './redis-link.js';
 
-/** Errors that Redis gives before it runs anything; the call may go to the right node then. */
-const REDIRECTS = /^(?:MOVED|ASK|TRYAGAIN) |same slots allocation group/;
+/** What Redis says before it runs anything; the call may go to the right node then. */
+const REDIRECT = /^(?:MOVED|ASK|TRYAGAIN) /;
 
 /** A Redis Cluster. */
 export function createClusterLink(options: LinkOptions): Link {
@@ -53,7 +53,10 @@ export function createClusterLink(options: LinkOptions): Link {
     let client = known.get(node);
     if (client?.status !== 'ready') {
       client = cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === node);
-      if (client?.status !== 'ready') return undefined;
+      if (client?.status !== 'ready') {
+        known.delete(node);
+        return undefined;
+      }
       known.set(node, client);
     }
     return client;
@@ -63,24 +66,25 @@ export function createClusterLink(options: LinkOptions): Link {
     slots: {
       of: calculateSlot,
       nodeOf: (slot) => cluster.slots[slot]?.[0] ?? '',
-      together(node, send) {
+      together(node, write) {
         const stream = connectionTo(node)?.stream;
         stream?.cork();
         try {
-          return send();
+          return write();
         } finally {
           stream?.uncork();
         }
       },
     },
     async run(call, node) {
-      // Straight to the node: the Cluster would work out the slot once more.
-      const result = await runScript(connectionTo(node) ?? cluster, script, call);
-      if ('error' in result && REDIRECTS.test(result.error.message)) {
+      try {
+        // Straight to the node: the Cluster would work out the slot once more.
+        return await runScript(connectionTo(node) ?? cluster, script, call);
+      } catch (error) {
         // Through the Cluster a call follows redirects.
-        return runScript(cluster, script, call);
+        if (isRedirect(error)) return runScript(cluster, script, call);
+        throw error;
       }
-      return result;
     },
     failed(cause) {
       if (isDemoted(cause)) cluster.refreshSlotsCache();
@@ -89,6 +93,10 @@ export function createClusterLink(options: LinkOptions): Link {
     health,
     close: async () => cluster.disconnect(),
   };
+}
+
+function isRedirect(error: unknown): boolean {
+  return error instanceof Error && REDIRECT.test(error.message);
 }
 
 /** Resolves when the node is connected, or gone. */

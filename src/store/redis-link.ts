@@ -1,17 +1,15 @@
 import { type Cluster, Command, Redis, type RedisOptions } from 'ioredis';
 import type { RedisSettings } from '../config/settings.js';
+import { type HealthOptions, watchHealth } from './redis-health.js';
 import type { Script, ScriptCall } from './script.js';
 import type { Health } from './store.js';
-
-/** A reply of the script, or why there is none. */
-export type Reply = { reply: unknown } | { error: Error };
 
 /** A connection to Redis of whatever kind. */
 export interface Link {
   /** Absent if there is but one node and all keys may share a call. */
   slots?: Slots;
-  /** Runs the script on a node. Never rejects. */
-  run(call: ScriptCall, node: string): Promise<Reply>;
+  /** Runs the script on a node and gives its reply; rejects with what Redis or the connection says. */
+  run(call: ScriptCall, node: string): Promise<unknown>;
   /** To be told why a check failed: it may be that the node is no primary any more, or not the one to ask. */
   failed(cause: string): void;
   isUp(): boolean;
@@ -23,15 +21,12 @@ export interface Link {
 export interface Slots {
   of(key: string): number;
   nodeOf(slot: number): string;
-  /** What `send` writes to the node goes in one piece. */
-  together<T>(node: string, send: () => T): T;
+  /** What `write` writes before it first waits for anything goes to the node in one piece. */
+  together<T>(node: string, write: () => T): T;
 }
 
-export interface LinkOptions {
-  settings: RedisSettings;
+export interface LinkOptions extends HealthOptions {
   script: Script;
-  /** Told whenever the connection comes or goes, and why. */
-  onHealth(health: Health): void;
 }
 
 /** A node that is silent for so many time-outs has its connection replaced. */
@@ -58,42 +53,6 @@ export function commonOptions({ username, password, tls, timeoutMs }: RedisSetti
 /** Short at first, since every check fails meanwhile; two seconds at most, with jitter. */
 export function retryDelay(times: number): number {
   return Math.min(25 * 2 ** Math.min(times, 7), 2000) * (0.75 + Math.random() / 2);
-}
-
-/**
- * Keeps the last thing that went wrong, for whoever asks while the connection is away. `tell` is for
- * when it has come: errors and ends are told without. `settle` is for what only other settings mend.
- */
-export function watchHealth(
-  client: Redis | Cluster,
-  { settings, onHealth }: LinkOptions,
-  isConnected: () => boolean,
-): { isUp(): boolean; health(): Health; tell(): void; settle(error: Error): void } {
-  let problem = 'not connected yet';
-  let settled = false;
-  const isUp = (): boolean => isConnected() && !settled;
-  const health = (): Health => {
-    const up = isUp();
-    return { up, detail: up ? `connected to ${where(settings)}` : problem };
-  };
-  const tell = (): void => onHealth(health());
-  const settle = (error: Error): void => {
-    if (settled) return;
-    problem = explain(error, settings);
-    settled = true;
-    tell();
-  };
-  client.on('ready', () => {
-    if (!settled) problem = `lost the connection to ${where(settings)}`;
-  });
-  client.on('close', tell);
-  client.on('error', (error: Error) => {
-    // ioredis would go on in database 0.
-    if (error.message.includes('DB index')) settle(error);
-    if (!settled) problem = explain(error, settings);
-    tell();
-  });
-  return { isUp, health, tell, settle };
 }
 
 /** One Redis, or the primary that a group of Sentinels names. */
@@ -134,23 +93,19 @@ export async function runScript(
   client: Redis | Cluster,
   { source, sha }: Script,
   call: ScriptCall,
-): Promise<Reply> {
+): Promise<unknown> {
   try {
-    return { reply: await send(client, 'evalsha', sha, call) };
+    return await evaluate(client, 'evalsha', sha, call);
   } catch (error) {
-    if (!isNoScript(error)) return { error: asError(error) };
+    if (!isNoScript(error)) throw error;
   }
-  try {
-    return { reply: await send(client, 'eval', source, call) };
-  } catch (error) {
-    return { error: asError(error) };
-  }
+  return evaluate(client, 'eval', source, call);
 }
 
 /** As `client.evalsha` does, in half the time; texts of the reply stay bytes. */
-function send(
+function evaluate(
   client: Redis | Cluster,
-  name: string,
+  name: 'eval' | 'evalsha',
   script: string,
   { keys, question }: ScriptCall,
 ): Promise<unknown> {
@@ -177,36 +132,6 @@ function address({ mode, nodes, sentinel, tls }: RedisSettings) {
   return node;
 }
 
-function where({ mode, nodes, sentinel }: RedisSettings): string {
-  const list = nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
-  if (mode === 'single') return `Redis at ${list}`;
-  return mode === 'cluster'
-    ? `Redis Cluster at ${list}`
-    : `Redis "${sentinel?.name}" of the Sentinels at ${list}`;
-}
-
 function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.includes('NOSCRIPT');
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}
-
-/** What a connection error means for the settings, where it means something. */
-function explain(error: Error, settings: RedisSettings): string {
-  const last = 'lastNodeError' in error ? error.lastNodeError : undefined;
-  // The delay until ioredis tries again is of no use, and new each time.
-  const text = (last instanceof Error ? last.message : error.message).replace(
-    / after [\d.]+ms/,
-    '',
-  );
-  const reason = text.includes('cluster support disabled')
-    ? 'it is no Cluster: give one URL and no redis.cluster'
-    : text.startsWith('MOVED')
-      ? 'it is a node of a Cluster: set redis.cluster'
-      : /WRONGPASS|NOAUTH|invalid password|without any password/.test(text)
-        ? `it refuses the user name or password (${text})`
-        : text;
-  return `cannot use ${where(settings)}: ${reason}`;
 }

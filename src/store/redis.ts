@@ -6,14 +6,14 @@ import { createClusterLink } from './redis-cluster-link.js';
 import { createSingleLink } from './redis-link.js';
 import { type CodecOptions, createCodec, loadScript, type Script } from './script.js';
 import type { Addressed } from './state-key.js';
-import type { Health, Outcome, Store } from './store.js';
+import { type Health, NO_OUTCOME, type Outcome, type Store } from './store.js';
 
 export interface RedisStoreOptions {
   settings: RedisSettings;
   /** The service's clock, which only picks the calendar windows that the store's clock chooses from. */
   clock: CodecOptions['now'];
   onHealth?: (health: Health) => void;
-  /** Decides by the service's clock instead. For tests, and for a Redis whose scripts may not read theirs. */
+  /** Whether Redis's own clock decides. If not, `clock` does: for tests, and for a Redis whose scripts may not read theirs. */
   serverClock?: boolean;
   /** Milliseconds that state keys outlive their meaning by. */
   graceMs?: number;
@@ -32,9 +32,7 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   const call = async (batch: readonly Addressed[], node: string): Promise<Outcome[]> => {
     let outcomes: Outcome[];
     try {
-      const result = await link.run(codec.encode(batch), node);
-      if ('error' in result) throw result.error;
-      outcomes = codec.decode(batch, result.reply);
+      outcomes = codec.decode(batch, await link.run(codec.encode(batch), node));
     } catch (error) {
       const failure = failureOf(error);
       outcomes = batch.map(() => failure);
@@ -67,9 +65,10 @@ export function createRedisStore(options: RedisStoreOptions): Store {
     return lane;
   };
   const decide = (check: Check): Promise<Outcome> => {
-    const start = codec.startOf(check);
-    const slot = slots?.of(start) ?? 0;
-    return laneOf(slots?.nodeOf(slot) ?? '').decide({ check, start, slot });
+    const stem = codec.stemOf(check);
+    // The braces are closed in it, so its slot is that of all the keys.
+    const slot = slots?.of(stem) ?? 0;
+    return laneOf(slots?.nodeOf(slot) ?? '').decide({ check, stem, slot });
   };
 
   return {
@@ -106,5 +105,5 @@ async function callBySlot(
       }
     }),
   );
-  return batch.map((addressed) => outcomes.get(addressed) ?? failureOf('no outcome'));
+  return batch.map((addressed) => outcomes.get(addressed) ?? NO_OUTCOME);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { algorithms } from '../algorithm/registry.js';
 import type { Check, Limit, LimitDecision, Policy } from '../check.js';
 import { failureOf } from './failure.js';
-import { type Addressed, type KeyTemplate, keyTemplate, startOf } from './state-key.js';
+import { type Addressed, type KeyTemplate, keyTemplate, stemOf } from './state-key.js';
 import type { Outcome } from './store.js';
 
 export interface Script {
@@ -22,14 +22,14 @@ export function loadScript(read = (path: URL) => readFileSync(path, 'utf8')): Sc
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
 
-/** As check.lua has them. */
+/** As check.lua has them: what a Limit answers, and in how many numbers. */
 const KIND = { allow: 1, wait: 2 };
-const NUMBERS_PER_LIMIT = 4;
+const NUMBERS = 4;
 
 /** What a policy brings to every batch that it is in. */
 interface Prepared {
   keys: KeyTemplate;
-  /** Whether its state remembers the ids of checks. */
+  /** Whether one of its Limits needs the ids of checks. */
   usesId: boolean;
   numbers: object[];
   json: string;
@@ -42,7 +42,7 @@ export interface ScriptCall {
 
 export interface Codec {
   /** The state keys of a check, up to their limit ids. */
-  startOf(check: Check): string;
+  stemOf(check: Check): string;
   encode(batch: readonly Addressed[]): ScriptCall;
   /** Throws at a reply that the script does not give. */
   decode(batch: readonly Addressed[], reply: unknown): Outcome[];
@@ -52,7 +52,7 @@ export interface CodecOptions {
   prefix: string;
   /** Only picks which windows Lua gets to choose from; microseconds. */
   now: () => number;
-  /** Overrides the server's clock with `now`. */
+  /** Whether the clock of the server decides. If not, `now` does. */
   serverClock: boolean;
   /** Milliseconds that state keys outlive their meaning by. */
   graceMs: number;
@@ -81,12 +81,12 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
       prepared.numbers[i] = numbers;
       changed = true;
     }
-    if (changed) prepared.json = JSON.stringify(policy.limits.map(toLua(prepared.numbers)));
+    if (changed) prepared.json = JSON.stringify(policy.limits.map(limitOf(prepared.numbers)));
     return prepared.json;
   };
 
   return {
-    startOf: ({ policy, key }) => startOf(prepare(policy).keys, key),
+    stemOf: ({ policy, key }) => stemOf(prepare(policy).keys, key),
 
     encode(batch) {
       const time = now();
@@ -95,12 +95,12 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
       const indexes = new Map<Policy, number>();
       const runs: string[] = [];
       let run: Run | undefined;
-      for (const { check, start } of batch) {
+      for (const { check, stem } of batch) {
         const { policy, cost, id } = check;
         const prepared = prepare(policy);
-        for (const tail of prepared.keys.tails) keys.push(start + tail);
+        for (const limitId of prepared.keys.limitIds) keys.push(stem + limitId);
         if (run?.policy !== policy || run.cost !== cost) {
-          if (run !== undefined) runs.push(runToLua(run));
+          if (run !== undefined) runs.push(runToJson(run));
           let index = indexes.get(policy);
           if (index === undefined) {
             index = policies.push(jsonOf(policy, prepared, time));
@@ -109,11 +109,12 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
           run = { policy, index, cost, count: 0, ids: [] };
         }
         run.count++;
+        // A ULID has nothing in it to escape.
         if (prepared.usesId) run.ids.push(`"${id}"`);
       }
-      if (run !== undefined) runs.push(runToLua(run));
+      if (run !== undefined) runs.push(runToJson(run));
       const clock = serverClock ? false : time;
-      return { keys, question: `[${clock},${graceMs},[${policies}],${runs}]` };
+      return { keys, question: `[${clock},${graceMs},[${policies.join(',')}],${runs.join(',')}]` };
     },
 
     decode(batch, reply) {
@@ -127,7 +128,7 @@ export function createCodec({ prefix, now, serverClock, graceMs }: CodecOptions)
           const remaining = numberAt(reply, at + 1);
           const resetAfter = numberAt(reply, at + 2);
           const retryAfter = numberAt(reply, at + 3);
-          at += NUMBERS_PER_LIMIT;
+          at += NUMBERS;
           return kind === KIND.wait
             ? { limit, allowed, remaining, resetAfter, retryAfter }
             : { limit, allowed, remaining, resetAfter };
@@ -151,8 +152,9 @@ interface Run {
   ids: string[];
 }
 
-function runToLua({ index, cost, count, ids }: Run): string {
-  return `${index},${cost},${count},${ids.length > 0 && `[${ids}]`}`;
+function runToJson({ index, cost, count, ids }: Run): string {
+  const list = ids.length > 0 ? `[${ids.join(',')}]` : 'false';
+  return `${index},${cost},${count},${list}`;
 }
 
 /** A number of the reply; huge ones come as text. */
@@ -164,10 +166,11 @@ function numberAt(reply: readonly unknown[], at: number): number {
   throw new Error(`the script's reply has ${typeof value} at ${at}, not a number`);
 }
 
-function toLua(numbers: object[]) {
+/** A Limit as the script gets it. */
+function limitOf(numbers: readonly object[]) {
   return ({ algorithm, countDenied }: Limit, i: number) => ({
+    ...numbers[i],
     algorithm,
     ...(countDenied ? { countDenied } : {}),
-    ...numbers[i],
   });
 }

@@ -10,7 +10,7 @@ const KEPT = 64;
  * choose a Cluster slot, nor colons, which would make two keys one; it is readable and one to one.
  * `#` never comes out of it, so a shortened key is nobody's whole key.
  */
-export function encodeKey(key: string): string {
+function encodeKey(key: string): string {
   const encoded = encodeURIComponent(key);
   if (encoded.length <= MAX_ENCODED) return encoded;
   const digest = createHash('sha256').update(key).digest('base64url');
@@ -21,7 +21,7 @@ export function encodeKey(key: string): string {
 export interface Addressed {
   check: Check;
   /** Its state keys up to their limit ids. */
-  start: string;
+  stem: string;
   /** The Cluster slot of its state keys; 0 where there is no Cluster. */
   slot: number;
 }
@@ -30,20 +30,20 @@ export interface Addressed {
 export interface KeyTemplate {
   /** Up to the caller's key: `<prefix>:{<policy>:`. */
   head: string;
-  /** A Limit each: its limit id. */
-  tails: string[];
+  /** Of each Limit. */
+  limitIds: string[];
 }
 
 /** `<prefix>:{<policy>:<key>}:<limit id>`: all Limits of a Check in one slot. */
 export function keyTemplate(prefix: string, policy: Policy): KeyTemplate {
   return {
     head: `${prefix}:{${encodeURIComponent(policy.name)}:`,
-    tails: policy.limits.map(limitId),
+    limitIds: policy.limits.map(limitId),
   };
 }
 
 /** All of a state key but its limit id: `<prefix>:{<policy>:<key>}:`. */
-export function startOf({ head }: KeyTemplate, key: string): string {
+export function stemOf({ head }: KeyTemplate, key: string): string {
   return `${head}${encodeKey(key)}}:`;
 }
 

@@ -3,6 +3,9 @@ import type { Check, Failure, LimitDecision } from '../check.js';
 /** What each Limit of one Check answers, in the policy's order; or why there is no answer. */
 export type Outcome = { kind: 'decided'; limits: LimitDecision[] } | Failure;
 
+/** For what a store owes and has not given. */
+export const NO_OUTCOME: Failure = { kind: 'failure', reason: 'unexpected', cause: 'no outcome' };
+
 /**
  * What remembers. The contract:
  *

@@ -33,7 +33,7 @@ export const decisionSchema = z.object({
     .record(z.string(), z.string())
     .describe('RateLimit, RateLimit-Policy and Retry-After for a response of yours'),
 });
-export type WireDecision = z.output<typeof decisionSchema>;
+type WireDecision = z.output<typeof decisionSchema>;
 
 /** And the algorithm's own fields, as in the YAML. */
 const limitSchema = z.looseObject({
@@ -47,7 +47,7 @@ export const policySchema = z.object({
   limits: z.array(limitSchema),
 });
 export const policyListSchema = z.object({ policies: z.array(policySchema) });
-export type WirePolicy = z.output<typeof policySchema>;
+type WirePolicy = z.output<typeof policySchema>;
 
 /** Whole milliseconds, rounded up, so that nobody comes back too early. */
 function toMs(microseconds: number): number {

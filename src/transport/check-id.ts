@@ -3,9 +3,9 @@ import { ulid } from 'ulid';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const PAIRS = Array.from(ALPHABET, (a) => Array.from(ALPHABET, (b) => a + b)).flat();
-/** The last four characters count, and the others stand: so many ids begin alike. */
-const PER_HEAD = PAIRS.length ** 2;
+/** The last four characters count, and the others stand. */
 const HEAD_LENGTH = 22;
+const PER_HEAD = PAIRS.length ** 2;
 
 /**
  * Makes ULIDs that sort in the order in which they were made, by a clock in milliseconds that may
@@ -24,7 +24,8 @@ export function createCheckIds(now: () => number): () => string {
       head = ulid(time, random).slice(0, HEAD_LENGTH);
       count = 0;
     }
-    const [high, low] = [PAIRS[count >>> 10], PAIRS[count & 1023]];
+    const high = PAIRS[Math.floor(count / PAIRS.length)];
+    const low = PAIRS[count % PAIRS.length];
     count++;
     return `${head}${high}${low}`;
   };

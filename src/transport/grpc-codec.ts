@@ -9,17 +9,6 @@ export interface Message {
   fields: Record<string, unknown>;
 }
 
-const VARINT = 0;
-const TEXT = 2;
-
-/** The fields of all requests, which number them alike, and how the wire has them. */
-const FIELDS = new Map([
-  [1, { name: 'policy', wire: TEXT }],
-  [2, { name: 'key', wire: TEXT }],
-  [3, { name: 'cost', wire: VARINT }],
-  [4, { name: 'checkId', wire: TEXT }],
-]);
-
 /**
  * The same service, as `types` has it from the same proto, with messages that are read and written
  * here. proto-loader throws at wrong bytes, which grpc-js would answer with INTERNAL and nobody
@@ -30,19 +19,35 @@ export function withOwnCodec(
   types: protobuf.Service,
 ): ServiceDefinition {
   const methods = Object.entries(service).map(([name, method]) => {
-    const response = types.lookupType(types.methods[name]?.responseType ?? '');
+    const { requestType = '', responseType = '' } = types.methods[name] ?? {};
+    const known = fieldsOf(types.lookupType(requestType));
+    const response = types.lookupType(responseType);
+    const requestDeserialize = (bytes: Buffer) => readRequest(bytes, known);
     const responseSerialize = (message: object): Buffer => {
       const { buffer, byteOffset, length } = response.encode(message).finish();
       return Buffer.from(buffer, byteOffset, length);
     };
-    return [name, { ...method, requestDeserialize: readRequest, responseSerialize }] as const;
+    return [name, { ...method, requestDeserialize, responseSerialize }] as const;
   });
   return Object.fromEntries(methods);
 }
 
-function readRequest(bytes: Buffer): Message | BadRequest {
+const VARINT = 0;
+const TEXT = 2;
+
+/** The fields of a request by number. They are texts and integers, and nothing else. */
+type Fields = ReadonlyMap<number, { name: string; wire: typeof VARINT | typeof TEXT }>;
+
+function fieldsOf(request: protobuf.Type): Fields {
+  const wireOf = (type: string) => (type === 'string' ? TEXT : VARINT);
+  return new Map(
+    request.fieldsArray.map(({ id, name, type }) => [id, { name, wire: wireOf(type) }]),
+  );
+}
+
+function readRequest(bytes: Buffer, known: Fields): Message | BadRequest {
   try {
-    return readFields(bytes);
+    return readFields(bytes, known);
   } catch {
     return badRequest('', 'wanted a message as in the proto');
   }
@@ -53,26 +58,27 @@ function readRequest(bytes: Buffer): Message | BadRequest {
  * character, and different keys one; which takes a text that ends too early, and a field of another
  * type. Throws at the latter.
  */
-function readFields(bytes: Buffer): Message | BadRequest {
+function readFields(bytes: Buffer, known: Fields): Message | BadRequest {
   const fields: Message['fields'] = {};
   const reader = protobuf.Reader.create(bytes);
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
     const wire = tag & 7;
-    const field = FIELDS.get(tag >>> 3);
+    const field = known.get(tag >>> 3);
     if (field === undefined) {
       reader.skipType(wire);
       continue;
     }
-    if (field.wire !== wire) throw new Error(`${field.name}: wrong type`);
-    if (wire === VARINT) {
+    const { name } = field;
+    if (wire !== field.wire) throw new Error(`${name}: wrong type`);
+    if (wire === TEXT) {
+      const text = reader.bytes();
+      if (!isUtf8(text)) return badRequest(name, 'wanted UTF-8');
+      fields[name] = Buffer.from(text.buffer, text.byteOffset, text.length).toString();
+    } else {
       // 2^53 and above become numbers that are refused, however they round.
-      fields[field.name] = Number(String(reader.int64()));
-      continue;
+      fields[name] = Number(String(reader.int64()));
     }
-    const text = reader.bytes();
-    if (!isUtf8(text)) return badRequest(field.name, 'wanted UTF-8');
-    fields[field.name] = Buffer.from(text.buffer, text.byteOffset, text.length).toString();
   }
   return { kind: 'message', fields };
 }

@@ -46,6 +46,7 @@ export class StreamEndingServer extends Server {
   }
 
   endStreams(): void {
+    // An error event is how a handler of grpc-js ends its stream with a status.
     const details = 'Sluice shuts down; ask another instance';
     for (const stream of this.#open) stream.emit('error', { code: status.UNAVAILABLE, details });
   }

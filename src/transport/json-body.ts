@@ -18,6 +18,7 @@ export function readJsonOfUtf8(app: FastifyInstance): void {
       try {
         json = JSON.parse(text);
       } catch {
+        // Fastify finds the same mistake and has the words for it.
         return explain(request, text, done);
       }
       done(null, json);

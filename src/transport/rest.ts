@@ -50,7 +50,7 @@ export async function serveRest(options: RestOptions): Promise<Server> {
   });
   app.removeContentTypeParser('text/plain');
   readJsonOfUtf8(app);
-  // Schemas are for documents and for fast answers; zod has read the request, once.
+  // Schemas are for documents and for fast answers; request.ts reads the request.
   app.setValidatorCompiler(() => () => true);
   app.setErrorHandler<FastifyError>((error, _request, reply) => refuse(error, reply));
   refuseTheRest(app, '/docs');

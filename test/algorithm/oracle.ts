@@ -44,6 +44,7 @@ function countOf(decider: Decider): Count {
     const length = lengthOf(period);
     return (grants, now) => sum(grants.filter(({ at }) => at > now - length));
   }
+  if (algorithm !== 'fixed-period') throw new Error(`how to count ${algorithm} is not said`);
   if (align === undefined && !CALENDAR.test(period)) return fromFirst(lengthOf(period));
   const nameOf = CALENDAR.test(period) ? dateNames(period, timezone) : stepNames(period, timezone);
   return (grants, now) => sum(grants.filter(({ at }) => nameOf(at) === nameOf(now)));

@@ -28,7 +28,7 @@ function openLane(): { lane: Lane; batches: Batch[] } {
   const batches: Batch[] = [];
   const send = (batch: readonly Addressed[]): Promise<Outcome[]> =>
     new Promise((resolve) => {
-      const keys = batch.map(({ start }) => start);
+      const keys = batch.map(({ stem }) => stem);
       const arrive = async (): Promise<void> => {
         resolve(keys.map((key) => ({ kind: 'failure', reason: 'unexpected', cause: key })));
         await settle();
@@ -49,7 +49,7 @@ function asker(lane: Lane) {
   const ask = (key: string, given: { cost?: number; log?: boolean } = {}): void => {
     const { cost = 1, log: onLog = false } = given;
     const check = checkOf(onLog ? log : policy, { key, cost });
-    lane.decide({ check, start: key, slot: 0 }).then((outcome) => {
+    lane.decide({ check, stem: key, slot: 0 }).then((outcome) => {
       if (outcome.kind !== 'failure') throw new Error('the test answers with failures only');
       answers.set(key, outcome.reason === 'unexpected' ? outcome.cause : outcome.reason);
     });

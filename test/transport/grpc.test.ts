@@ -160,6 +160,17 @@ describe('a check over gRPC', () => {
     expect(await badRequests(service)).toBe(before + 1);
   });
 
+  it.each([
+    ['Check', '7801'],
+    ['Check', '7a0101'],
+    ['Peek', '1805'],
+    ['Peek', '18057a0101'],
+  ])('passes over a field that %s does not have: %s', async (method, more) => {
+    const bytes = Buffer.concat([message('login', 'later'), Buffer.from(more, 'hex')]);
+    const answer = await caller.call(method, bytes);
+    expect(answer).toMatchObject({ message: { key: 'later', allowed: true } });
+  });
+
   it('tells what was given even if it was cut within a character', async () => {
     for (const shift of ['', 'x']) {
       const key = shift + '🙂'.repeat(300);
