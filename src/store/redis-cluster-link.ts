@@ -47,13 +47,16 @@ export function createClusterLink(options: LinkOptions): Link {
     connected = false;
   });
 
+  // So that a replica can take over at once.
+  cluster.on('+node', connect);
+
   const known = new Map<string, Redis>();
-  /** The connection to a node, once it is there. */
+  /** The connection to a primary, if it is there; on one to a replica the script would run on old state. */
   const connectionTo = (node: string): Redis | undefined => {
     let client = known.get(node);
-    if (client?.status !== 'ready') {
+    if (client === undefined || !isPrimary(client)) {
       client = cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === node);
-      if (client?.status !== 'ready') {
+      if (client === undefined || !isPrimary(client)) {
         known.delete(node);
         return undefined;
       }
@@ -97,6 +100,11 @@ export function createClusterLink(options: LinkOptions): Link {
 
 function isRedirect(error: unknown): boolean {
   return error instanceof Error && REDIRECT.test(error.message);
+}
+
+/** ioredis says READONLY on a connection once it learns that a replica is behind it. */
+function isPrimary({ status, options }: Redis): boolean {
+  return status === 'ready' && options.readOnly !== true;
 }
 
 /** Resolves when the node is connected, or gone. */

@@ -1,6 +1,8 @@
 import calculateSlot from 'cluster-key-slot';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Policy } from '../../src/check.js';
+import { createClusterLink } from '../../src/store/redis-cluster-link.js';
+import { createCodec, loadScript } from '../../src/store/script.js';
 import type { Store } from '../../src/store/store.js';
 import { checkOf, countAllowed, decide, decideAll } from '../checks.js';
 import { policyOf } from '../policies.js';
@@ -131,6 +133,46 @@ describe('a Cluster that changes', () => {
     const [outcome] = await store.decide([checkOf(policy, { cost: 0 })]);
     return outcome?.kind === 'decided' ? outcome.limits[0]?.remaining : undefined;
   }
+
+  test('hands over to a replica, refuses nothing, and loses at most what is under way', async () => {
+    const [primary, replica] = [cluster.servers[0], cluster.servers[3]];
+    const policy = policyOf('handed-over', fixedPeriod(1_000_000, '600s'));
+    let asked = 0;
+    const load = startLoad(store, 20, () => checkOf(policy, { key: `${asked++ % 300}` }));
+    await until('some decisions', () => load.answers.length > 300);
+    await replica?.client.call('CLUSTER', 'FAILOVER');
+    await until(
+      'the old primary follows',
+      async () => (await primary?.client.role())?.[0] === 'slave',
+    );
+    const before = load.answers.length;
+    await until('some more decisions', () => load.answers.length > before + 1000);
+    const answers = await load.stop();
+    // ioredis drops its connection to the old primary if it hears that there is none; what is on it is lost.
+    expect(reasonsOf(answers).filter((reason) => reason !== 'unavailable')).toEqual([]);
+    expect(countFailures(answers)).toBeLessThanOrEqual(20);
+  });
+
+  test('never runs the script on a replica, which would answer from old state', async () => {
+    const replicas = new Set<string>();
+    for (const { client, host, port } of cluster.servers) {
+      if ((await client.role())[0] === 'slave') replicas.add(`${host}:${port}`);
+    }
+    expect(replicas.size).toBe(3);
+    const link = createClusterLink({ settings, script: loadScript(), onHealth: () => {} });
+    await until('the link is up', link.isUp);
+    const codec = createCodec({ ...settings, now: () => 0, serverClock: true, graceMs: 0 });
+    const check = checkOf(policyOf('on-replica', fixedPeriod(1000, '600s')));
+    const addressed = [{ check, stem: codec.stemOf(check), slot: 0 }];
+    const names = Array.from({ length: 100 }, () => [...replicas]).flat();
+    for (const [i, replica] of names.entries()) {
+      const reply = await link.run(codec.encode(addressed), replica);
+      expect(codec.decode(addressed, reply)).toMatchObject([
+        { kind: 'decided', limits: [{ allowed: true, remaining: 999 - i }] },
+      ]);
+    }
+    await link.close();
+  });
 
   test('C112 answers every check in time when a primary is killed, and decides again once it is replaced', async () => {
     const policy = policyOf('killed', fixedPeriod(1_000_000, '600s'));
