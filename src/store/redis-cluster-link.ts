@@ -39,16 +39,18 @@ export function createClusterLink(options: LinkOptions): Link {
     () => connected && cluster.status === 'ready',
   );
   cluster.on('ready', async () => {
+    // Replicas too, so that they can take over at once, but nobody waits for them.
+    cluster.nodes('slave').forEach(connect);
     await Promise.all(cluster.nodes('master').map(connect));
     connected = true;
     tell();
   });
+  cluster.on('+node', (node: Redis) => {
+    if (connected) connect(node);
+  });
   cluster.on('close', () => {
     connected = false;
   });
-
-  // So that a replica can take over at once.
-  cluster.on('+node', connect);
 
   const known = new Map<string, Redis>();
   /** The connection to a primary, if it is there; on one to a replica the script would run on old state. */
