@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Policy } from '../src/check.js';
-import { microseconds } from './clock.js';
+import { microseconds, type TestClock } from './clock.js';
 import { policyOf } from './policies.js';
 
 /** Random programs: what callers might ask in what order, and when, by a clock that may go back. */
@@ -130,6 +130,18 @@ export function programs(steps: number): fc.Arbitrary<Program> {
       steps: fc.array(step, { minLength: 1, maxLength: steps }),
     }),
   );
+}
+
+/** Goes through a program: sets the clock for each step and gives the checks that it asks. */
+export function* play<T>(
+  { start, steps }: { start: number; steps: readonly { wait: number; checks: T }[] },
+  clock: TestClock,
+): Generator<T> {
+  clock.set(start);
+  for (const { wait, checks } of steps) {
+    clock.advance(wait);
+    yield checks;
+  }
 }
 
 /** A policy of its own for each run of a program, so that runs do not meet. */

@@ -16,8 +16,8 @@ export type Verdict =
  * A way to decide, written here in TypeScript and in the `.lua` file beside it.
  *
  * `Spec` is what the YAML says. `Numbers` is what `ask` and `charge` need of it, and nothing else:
- * its fields go to Lua in the table `limit`, beside `algorithm` and `countDenied`. `State` is what is remembered for one key; absent state is
- * `undefined`, never a zero.
+ * its fields go to Lua in the table `limit`, beside `algorithm` and `countDenied`. `State` is what
+ * is remembered for one key; absent state is `undefined`, never a zero.
  *
  * `now` is in integer microseconds and never before `time(state)`: whoever calls sees to that, so
  * that no algorithm ever meets a clock that goes back.

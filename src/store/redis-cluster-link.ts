@@ -55,16 +55,14 @@ export function createClusterLink(options: LinkOptions): Link {
   const known = new Map<string, Redis>();
   /** The connection to a primary, if it is there; on one to a replica the script would run on old state. */
   const connectionTo = (node: string): Redis | undefined => {
-    let client = known.get(node);
-    if (client === undefined || !isPrimary(client)) {
-      client = cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === node);
-      if (client === undefined || !isPrimary(client)) {
-        known.delete(node);
-        return undefined;
-      }
-      known.set(node, client);
-    }
-    return client;
+    const last = known.get(node);
+    if (last !== undefined && isPrimary(last)) return last;
+    const found = cluster
+      .nodes()
+      .find((one) => isPrimary(one) && `${one.options.host}:${one.options.port}` === node);
+    if (found === undefined) known.delete(node);
+    else known.set(node, found);
+    return found;
   };
 
   return {

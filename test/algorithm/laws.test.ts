@@ -4,7 +4,7 @@ import type { Decision, Policy } from '../../src/check.js';
 import { checkOf, decide } from '../checks.js';
 import { createTestClock } from '../clock.js';
 import { createUnsweptMemoryStore } from '../memory.js';
-import { type Program, policyOfRun, programs } from '../programs.js';
+import { type Program, play, policyOfRun, programs } from '../programs.js';
 
 const PROGRAMS = 500;
 const STEPS = 15;
@@ -25,9 +25,7 @@ async function holds(law: (scene: Scene) => Promise<void> | void): Promise<void>
   let runs = 0;
   const run = async (program: Program): Promise<void> => {
     const policy = policyOfRun(program, ++runs);
-    clock.set(program.start);
-    for (const { wait, checks } of program.steps) {
-      clock.advance(wait);
+    for (const checks of play(program, clock)) {
       for (const { key, cost } of checks) {
         const before = await decide(store, checkOf(policy, { key, cost: 0 }));
         const decision = await decide(store, checkOf(policy, { key, cost }));

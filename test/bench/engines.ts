@@ -110,31 +110,37 @@ export async function measureEngines(redis: { host: string; port: number }): Pro
     }
   }
   // In turn, so that all meet the same machine.
-  const bare = await bareCalls(client);
-  const rates = new Map([...bare.keys(), 'redis, in turn with them'].map((name) => [name, [0]]));
+  const contenders = (await bareCalls(client)).map(([name, call]) => ({
+    name,
+    measure: () => bareRate(call),
+    rates: [] as number[],
+  }));
+  const options = { keys: 1, waiting: 1, seconds: 0.7, run: 'turns' };
+  contenders.push({
+    name: 'redis, in turn with them',
+    measure: () => rate(store, policyOf('fixed-period'), options),
+    rates: [],
+  });
   for (let turn = 0; turn < 8; turn++) {
-    for (const [name, call] of bare) rates.get(name)?.push(await bareRate(call));
-    const options = { keys: 1, waiting: 1, seconds: 0.7, run: `turn-${turn}` };
-    rates
-      .get('redis, in turn with them')
-      ?.push(await rate(store, policyOf('fixed-period'), options));
+    for (const { measure, rates } of contenders) rates.push(await measure());
   }
-  for (const [name, measured] of rates) add(name, 'fixed-period', 1, 1, measured.slice(2));
+  // The first turn warms them up.
+  for (const { name, rates } of contenders) add(name, 'fixed-period', 1, 1, rates.slice(1));
   client.disconnect();
   await store.close();
   return rows;
 }
 
 /** One EVALSHA after the other without a store: the shortest script that counts, and Sluice's own. */
-async function bareCalls(client: Redis): Promise<Map<string, () => Promise<unknown>>> {
+async function bareCalls(client: Redis): Promise<[name: string, () => Promise<unknown>][]> {
   const incr = String(await client.script('LOAD', "return redis.call('INCR', KEYS[1])"));
   const { sha } = loadScript();
   const policy = JSON.stringify([{ algorithm: 'fixed-period', quota: 1e9, period: 86_400e6 }]);
   const question = `[false,0,[${policy}],1,1,1,false]`;
-  return new Map([
+  return [
     ['bare EVALSHA of an INCR', () => client.evalsha(incr, 1, 'bench:incr')],
     ['bare EVALSHA of the same script', () => client.evalsha(sha, 1, 'bench:script', question)],
-  ]);
+  ];
 }
 
 async function bareRate(call: () => Promise<unknown>): Promise<number> {

@@ -5,7 +5,7 @@ import { checkOf } from '../checks.js';
 import type { TestClock } from '../clock.js';
 import { createUnsweptMemoryStore } from '../memory.js';
 import { policyOf } from '../policies.js';
-import { policyOfRun, programs } from '../programs.js';
+import { play, policyOfRun, programs } from '../programs.js';
 import { readVectors } from '../vectors/vectors.js';
 
 /** Always the same programs, so that what is caught today is caught tomorrow. */
@@ -39,10 +39,9 @@ function playsOfVectors(name: string): Play[] {
 /** Plays them on a store and on memory, and tells of the first difference. */
 export async function findDifference(store: Store, clock: TestClock): Promise<string | undefined> {
   const memory = createUnsweptMemoryStore(clock.now);
-  for (const { policy, start, steps } of PLAYS) {
-    clock.set(start);
-    for (const { wait, checks } of steps) {
-      clock.advance(wait);
+  for (const one of PLAYS) {
+    const { policy } = one;
+    for (const checks of play(one, clock)) {
       const asked = checks.map((check) => checkOf(policy, check));
       const [right, seen] = await Promise.all([memory.decide(asked), store.decide(asked)]);
       const [wanted, got] = [JSON.stringify(right), JSON.stringify(seen)];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkOf } from '../checks.js';
 import { createTestClock } from '../clock.js';
-import { type Program, policyOfRun, programs } from '../programs.js';
+import { type Program, play, policyOfRun, programs } from '../programs.js';
 import { createBackend, STORES } from './stores.js';
 
 const PROGRAMS = 350;
@@ -16,9 +16,7 @@ test('memory, Redis and Cluster give the same outcomes to random programs, step 
 
   const run = async (program: Program): Promise<void> => {
     const policy = policyOfRun(program, ++runs);
-    clock.set(program.start);
-    for (const { wait, checks } of program.steps) {
-      clock.advance(wait);
+    for (const checks of play(program, clock)) {
       const asked = checks.map((check) => checkOf(policy, check));
       const [memory, ...others] = await Promise.all(stores.map((store) => store.decide(asked)));
       expect(memory?.every(({ kind }) => kind === 'decided')).toBe(true);
