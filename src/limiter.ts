@@ -1,3 +1,4 @@
+import { nearNames } from './diagnostics/near.js';
 import type {
   BadRequest,
   Check,
@@ -7,9 +8,8 @@ import type {
   Limit,
   Policy,
   UnknownPolicy,
-} from './check.js';
-import { nearNames } from './config/near.js';
-import { toDecision } from './decision.js';
+} from './domain.js';
+import { toDecision } from './policy/decision.js';
 import { NO_OUTCOME, type Store } from './store/store.js';
 
 export type Transport = 'rest' | 'grpc';

@@ -1,24 +1,24 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HELP, parseCommandLine } from './cli.js';
+import { HELP, parseCommandLine } from './cli/command-line.js';
+import { greeting } from './cli/greeting.js';
 import { type Clock, createSystemClock } from './clock.js';
-import { messageOf } from './config/issues.js';
-import { ConfigError } from './config/mistakes.js';
-import { loadPolicies } from './config/policies.js';
 import { loadSettings, type Settings, settingOf } from './config/settings.js';
-import { greeting } from './greeting.js';
+import { messageOf } from './diagnostics/issues.js';
+import { ConfigError } from './diagnostics/mistakes.js';
 import { createLimiter } from './limiter.js';
+import { loadPolicies } from './policy/file.js';
 import { runReplay } from './replay/command.js';
-import { createMemoryStore } from './store/memory.js';
-import { createRedisStore } from './store/redis.js';
+import { createMemoryStore } from './store/memory/memory.js';
+import { createRedisStore } from './store/redis/redis.js';
 import type { Health } from './store/store.js';
 import { createFailureLog, createLogger, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
-import { serveAdmin } from './transport/admin.js';
-import { serveGrpc } from './transport/grpc.js';
-import { SocketError } from './transport/grpc-socket.js';
-import { serveRest } from './transport/rest.js';
+import { serveAdmin } from './transport/admin/server.js';
+import { serveGrpc } from './transport/grpc/sluice.js';
+import { SocketError } from './transport/grpc/socket.js';
+import { serveRest } from './transport/http/sluice.js';
 
 const { version }: { version: string } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settingList } from '../src/config/settings.js';
-import { policiesFrom } from './policies.js';
-import { type SluiceProcess, startSluice } from './service/process.js';
+import { policiesFrom } from './kit/policies.js';
+import { type SluiceProcess, startSluice } from './kit/sluice-process.js';
 
 const readme = readFileSync('README.md', 'utf8');
 

@@ -34,30 +34,31 @@ function partOf(path: string): string {
 const ALLOWED: Record<string, string[]> = {
   algorithm: [],
   clock: [],
-  check: ['algorithm'],
-  decision: ['check'],
-  config: ['check', 'algorithm'],
-  store: ['check', 'algorithm', 'config', 'clock'],
-  limiter: ['check', 'decision', 'config', 'store'],
-  telemetry: ['check', 'config', 'limiter', 'store'],
-  transport: ['check', 'config', 'limiter'],
-  replay: ['check', 'decision', 'config', 'store', 'clock'],
-  greeting: ['check'],
-  cli: ['config'],
+  diagnostics: [],
+  domain: ['algorithm'],
+  errors: ['diagnostics', 'domain'],
+  config: ['diagnostics'],
+  policy: ['algorithm', 'diagnostics', 'domain'],
+  store: ['algorithm', 'clock', 'config', 'domain'],
+  limiter: ['diagnostics', 'domain', 'policy', 'store'],
+  telemetry: ['config', 'domain', 'limiter', 'store'],
+  transport: ['diagnostics', 'domain', 'errors', 'limiter'],
+  replay: ['clock', 'diagnostics', 'domain', 'policy', 'store'],
+  cli: ['config', 'diagnostics', 'domain'],
 };
 
 /** Who alone may import a package, or read something there is one place for. */
 const ALONE: [what: string, pattern: RegExp, files: RegExp][] = [
-  ['ioredis', /from 'ioredis'/, /^src\/store\/redis/],
+  ['ioredis', /from 'ioredis'/, /^src\/store\/redis\//],
   ['fastify', /from 'fastify'/, /^src\/transport\//],
-  ['grpc-js', /from '@grpc\//, /^src\/transport\/grpc/],
+  ['grpc-js', /from '@grpc\//, /^src\/transport\/grpc\//],
   ['the environment', /process\.env/, /^src\/config\//],
-  ['the clock', /Date\.now|new Date\(\)/, /^src\/(?:clock|transport\/check-id)\.ts$/],
+  ['the clock', /Date\.now|new Date\(\)/, /^src\/(?:clock|transport\/wire\/ids)\.ts$/],
   ['ending the process', /process\.exit\(/, /^src\/main\.ts$/],
   [
     'a concrete store',
     /createMemoryStore|createRedisStore/,
-    /^src\/(?:main|store\/(?:memory|redis))\.ts$/,
+    /^src\/(?:main|store\/(?:memory\/memory|redis\/redis))\.ts$/,
   ],
 ];
 
@@ -74,14 +75,15 @@ describe('the structure', () => {
   });
 
   it('no transport imports another', () => {
-    const transports = ['rest', 'grpc', 'admin'];
-    for (const name of transports) {
-      const others = transports
-        .filter((other) => other !== name)
-        .map((other) => `transport/${other}`);
-      expect(
-        importsOf(`src/transport/${name}.ts`).filter((found) => others.includes(found)),
-      ).toEqual([]);
+    const folders = files.flatMap((file) => /^src\/transport\/(\w+)\//.exec(file)?.[1] ?? []);
+    expect(new Set(folders)).toEqual(new Set(['admin', 'grpc', 'http', 'wire']));
+    for (const file of files) {
+      const own = /^src\/transport\/(\w+)\//.exec(file)?.[1];
+      if (own === undefined) continue;
+      const rooms = importsOf(file).flatMap((name) => /^transport\/(\w+)\//.exec(name)?.[1] ?? []);
+      // The admin port is served over HTTP too.
+      const known = own === 'admin' ? [own, 'http', 'wire'] : [own, 'wire'];
+      expect(rooms.filter((room) => !known.includes(room))).toEqual([]);
     }
   });
 

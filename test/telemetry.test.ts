@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { grpcCaller, post, type Service, startService } from './transport/service.js';
+import { grpcCaller, post, type Service, startService } from './kit/service.js';
 
 let service: Service;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Algorithm, Verdict } from './algorithm.js';
-import { CALENDAR_UNITS } from './calendar.js';
-import { durationOr } from './duration.js';
-import { calendarWindows, steppedWindows, type Windows, windowEnd } from './windows.js';
-import { findZone } from './zone.js';
+import { CALENDAR_UNITS } from './windows/calendar.js';
+import { durationOr } from './windows/duration.js';
+import { calendarWindows, steppedWindows, type Windows, windowEnd } from './windows/windows.js';
+import { findZone } from './windows/zone.js';
 
 const zone = z.string().transform((name, context) => {
   const found = findZone(name);

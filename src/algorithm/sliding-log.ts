@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Algorithm, Verdict } from './algorithm.js';
-import { durationOr } from './duration.js';
+import { durationOr } from './windows/duration.js';
 
 /** About 120 bytes of Redis an entry make some 12 MB of a full key at this quota. */
 const MAX_QUOTA = 100_000;

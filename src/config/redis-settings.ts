@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { messageOf, show } from './issues.js';
+import { messageOf, show } from '../diagnostics/issues.js';
 
 /** Where Redis is and how to speak with it, whatever way it was written down. */
 export interface RedisSettings {

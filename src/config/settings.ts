@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { explainIssues, kindOf, valueAt } from './issues.js';
-import { ConfigError, type Mistake } from './mistakes.js';
-import { didYouMean } from './near.js';
+import { explainIssues, kindOf, valueAt } from '../diagnostics/issues.js';
+import { ConfigError, type Mistake } from '../diagnostics/mistakes.js';
+import { didYouMean } from '../diagnostics/near.js';
+import { readYamlFile, type YamlFile } from '../diagnostics/yaml-file.js';
 import { resolveRedis } from './redis-settings.js';
 import { type Setting, type Settings, settingList, settingsSchema } from './settings-schema.js';
-import { readYamlFile, type YamlFile } from './yaml-file.js';
 
 export type { RedisSettings } from './redis-settings.js';
 export { type Settings, settingList, settingOf } from './settings-schema.js';

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { ConfigError } from '../config/mistakes.js';
-import { loadPolicies } from '../config/policies.js';
+import { ConfigError } from '../diagnostics/mistakes.js';
+import { loadPolicies } from '../policy/file.js';
 import { parseKey } from './key.js';
 import { openLog } from './log-file.js';
 import { type PolicyReport, printJson, printReports } from './print.js';

@@ -1,6 +1,6 @@
-import { MAX_KEY_BYTES } from '../check.js';
-import { ConfigError } from '../config/mistakes.js';
-import { didYouMean } from '../config/near.js';
+import { ConfigError } from '../diagnostics/mistakes.js';
+import { didYouMean } from '../diagnostics/near.js';
+import { MAX_KEY_BYTES } from '../domain.js';
 import type { AccessLine } from './access-log.js';
 
 type KeyOf = (line: AccessLine) => string;

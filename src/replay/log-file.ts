@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { ConfigError } from '../config/mistakes.js';
+import { ConfigError } from '../diagnostics/mistakes.js';
 
 export interface Log {
   /** Undefined for a pipe, whose end nobody knows. */

@@ -1,4 +1,4 @@
-import type { Policy } from '../check.js';
+import type { Policy } from '../domain.js';
 import type { Skipped } from './read-log.js';
 import type { Report } from './report.js';
 import { drawTimeline } from './timeline.js';

@@ -1,6 +1,6 @@
-import type { Check, Decision, Policy } from '../check.js';
 import type { Clock } from '../clock.js';
-import { toDecision } from '../decision.js';
+import type { Check, Decision, Policy } from '../domain.js';
+import { toDecision } from '../policy/decision.js';
 import type { Outcome, Store } from '../store/store.js';
 import type { Entries } from './entries.js';
 import { createTally, type Report } from './report.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../check.js';
+import type { Decision } from '../domain.js';
 import type { Entries } from './entries.js';
 import { countAt, createTimeline, type Timeline } from './timeline.js';
 

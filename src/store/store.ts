@@ -1,4 +1,4 @@
-import type { Check, Failure, LimitDecision } from '../check.js';
+import type { Check, Failure, LimitDecision } from '../domain.js';
 
 /** What each Limit of one Check answers, in the policy's order; or why there is no answer. */
 export type Outcome = { kind: 'decided'; limits: LimitDecision[] } | Failure;

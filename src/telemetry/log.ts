@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
-import type { Check, Failure, FailureReason } from '../check.js';
 import type { Settings } from '../config/settings.js';
+import type { Check, Failure, FailureReason } from '../domain.js';
 
 export type { Logger } from 'pino';
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { type Code, FAILURE_REASONS, type FailureReason, type Policy } from '../check.js';
+import { type Code, FAILURE_REASONS, type FailureReason, type Policy } from '../domain.js';
 import type { Observer, Transport } from '../limiter.js';
 import type { Health } from '../store/store.js';
 import { createHistogram, type Series } from './histogram.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { CALENDAR_UNITS, calendarWindow } from '../../src/algorithm/calendar.js';
-import { calendarWindows, windowEnd } from '../../src/algorithm/windows.js';
-import { findZone, type Zone } from '../../src/algorithm/zone.js';
+import { CALENDAR_UNITS, calendarWindow } from '../../src/algorithm/windows/calendar.js';
+import { calendarWindows, windowEnd } from '../../src/algorithm/windows/windows.js';
+import { findZone, type Zone } from '../../src/algorithm/windows/zone.js';
 
 const HOUR = 3_600_000;
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { Decision, Policy } from '../../src/check.js';
-import { checkOf, decide } from '../checks.js';
-import { createTestClock } from '../clock.js';
-import { createUnsweptMemoryStore } from '../memory.js';
-import { type Program, play, policyOfRun, programs } from '../programs.js';
+import type { Decision, Policy } from '../../src/domain.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { createTestClock } from '../kit/clock.js';
+import { createUnsweptMemoryStore } from '../kit/memory.js';
+import { type Program, play, policyOfRun, programs } from '../kit/programs.js';
 
 const PROGRAMS = 500;
 const STEPS = 15;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkOf, decide } from '../checks.js';
-import { createTestClock } from '../clock.js';
-import { createUnsweptMemoryStore } from '../memory.js';
-import { policyOf } from '../policies.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { createTestClock } from '../kit/clock.js';
+import { createUnsweptMemoryStore } from '../kit/memory.js';
+import { policyOf } from '../kit/policies.js';
 import { createOracle, type Decider } from './oracle.js';
 
 const PROGRAMS = 500;

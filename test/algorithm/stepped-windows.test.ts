@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { steppedWindows, windowEnd } from '../../src/algorithm/windows.js';
-import { findZone } from '../../src/algorithm/zone.js';
-import { microseconds } from '../clock.js';
+import { steppedWindows, windowEnd } from '../../src/algorithm/windows/windows.js';
+import { findZone } from '../../src/algorithm/windows/zone.js';
+import { microseconds } from '../kit/clock.js';
 import { clockChanges, wallOf } from './clock-changes.js';
 
 const MINUTE = 60_000_000;

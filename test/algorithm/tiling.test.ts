@@ -3,8 +3,8 @@ import {
   type CalendarUnit,
   type CalendarWindow,
   calendarWindow,
-} from '../../src/algorithm/calendar.js';
-import { findZone, type Zone } from '../../src/algorithm/zone.js';
+} from '../../src/algorithm/windows/calendar.js';
+import { findZone, type Zone } from '../../src/algorithm/windows/zone.js';
 import { clockChanges, FROM, TO, type Wall, wallOf } from './clock-changes.js';
 
 const HOUR = 3_600_000;

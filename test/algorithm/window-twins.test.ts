@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, expect, inject, test } from 'vitest';
-import { CALENDAR_UNITS } from '../../src/algorithm/calendar.js';
+import { CALENDAR_UNITS } from '../../src/algorithm/windows/calendar.js';
 import {
   calendarWindows,
   steppedWindows,
   type WindowsAround,
   windowEnd,
-} from '../../src/algorithm/windows.js';
-import { findZone } from '../../src/algorithm/zone.js';
+} from '../../src/algorithm/windows/windows.js';
+import { findZone } from '../../src/algorithm/windows/zone.js';
 import { clockChanges, wallOf } from './clock-changes.js';
 
 const HOUR = 3_600_000_000;

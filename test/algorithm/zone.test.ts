@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findZone } from '../../src/algorithm/zone.js';
-import { policyOf } from '../policies.js';
+import { findZone } from '../../src/algorithm/windows/zone.js';
+import { policyOf } from '../kit/policies.js';
 
 const HOUR = 3_600_000;
 

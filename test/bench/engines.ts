@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
-import type { Policy } from '../../src/check.js';
 import { createSystemClock } from '../../src/clock.js';
-import { createMemoryStore } from '../../src/store/memory.js';
-import { createRedisStore } from '../../src/store/redis.js';
-import { loadScript } from '../../src/store/script.js';
+import type { Policy } from '../../src/domain.js';
+import { createMemoryStore } from '../../src/store/memory/memory.js';
+import { createRedisStore } from '../../src/store/redis/redis.js';
+import { loadScript } from '../../src/store/redis/script.js';
 import type { Store } from '../../src/store/store.js';
-import { newCheckId } from '../../src/transport/check-id.js';
-import { policiesFrom } from '../policies.js';
+import { newCheckId } from '../../src/transport/wire/ids.js';
+import { policiesFrom } from '../kit/policies.js';
 import { type AlgorithmName, POLICIES } from './workload.js';
 
 export interface EngineRow {

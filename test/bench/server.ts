@@ -8,7 +8,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { fastify } from 'fastify';
 import { Cluster, Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { routeSchemas } from '../../src/transport/openapi.js';
+import { routeSchemas } from '../../src/transport/http/openapi.js';
 import { GATE, noCounts } from './workload.js';
 
 const [, , kind = '', store = '', urls = ''] = process.argv;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../until.js';
+import { until } from '../kit/until.js';
 import { type Counts, noCounts, POLICIES } from './workload.js';
 
 /** A server under load, in a process of its own. */

@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/mistakes.js';
 import { type Flags, loadSettings, settingList } from '../../src/config/settings.js';
+import { ConfigError } from '../../src/diagnostics/mistakes.js';
 
 function fileWith(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'sluice-settings-')), 'sluice.yaml');

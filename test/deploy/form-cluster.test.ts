@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
-import { createRedisStore } from '../../src/store/redis.js';
+import { createRedisStore } from '../../src/store/redis/redis.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf, decide } from '../checks.js';
-import { policiesFrom } from '../policies.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { policiesFrom } from '../kit/policies.js';
+import { until } from '../kit/until.js';
 import { type RedisProcess, startAll, startRedis } from '../redis/servers.js';
-import { until } from '../until.js';
 import { readObjects } from './files.js';
 import { type Ended, has, itWith, run } from './tools.js';
 

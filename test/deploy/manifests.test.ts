@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { loadPolicies } from '../../src/config/policies.js';
+import { loadPolicies } from '../../src/policy/file.js';
 import { findCompose, has, itWith, run } from './tools.js';
 import { buildValidator, type Validator } from './validator.js';
 

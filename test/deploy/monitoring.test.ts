@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
+import { grpcCaller, post, type Service, startService } from '../kit/service.js';
+import { until } from '../kit/until.js';
 import { freePort } from '../redis/ports.js';
-import { grpcCaller, post, type Service, startService } from '../transport/service.js';
-import { until } from '../until.js';
 import { has, itWith, run } from './tools.js';
 
 const DASHBOARD = 'deploy/grafana/sluice.json';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { until } from '../kit/until.js';
 import { freePort } from '../redis/ports.js';
-import { until } from '../until.js';
 import { has, itWith, run } from './tools.js';
 
 /** Each command of a README's consoles with what it printed there. */

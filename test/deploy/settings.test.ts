@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { settingList } from '../../src/config/settings.js';
 import type { Store } from '../../src/store/store.js';
-import { type Service, startService } from '../transport/service.js';
+import { type Service, startService } from '../kit/service.js';
 import { deployFiles, readDeployment, readObjects } from './files.js';
 import {
   BASE,

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../kit/service.js';
+import { until } from '../kit/until.js';
 import { freePort } from '../redis/ports.js';
-import { type Service, startService } from '../transport/service.js';
-import { until } from '../until.js';
 
 const FOLDER = 'deploy/kubernetes/overlays/sidecar';
 

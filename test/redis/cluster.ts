@@ -1,4 +1,4 @@
-import { until } from '../until.js';
+import { until } from '../kit/until.js';
 import {
   type Address,
   addressOf,

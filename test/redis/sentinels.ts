@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../until.js';
+import { until } from '../kit/until.js';
 import { HOST, startProcess } from './process.js';
 import {
   type Address,

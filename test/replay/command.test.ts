@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/mistakes.js';
+import { ConfigError } from '../../src/diagnostics/mistakes.js';
 import { runReplay } from '../../src/replay/command.js';
-import { createMemoryStore } from '../../src/store/memory.js';
+import { createMemoryStore } from '../../src/store/memory/memory.js';
 import { collect, LOG, logLine, POLICIES, run, writeFile } from './run.js';
 
 const policies = () => writeFile('policies.yaml', POLICIES);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/mistakes.js';
+import { ConfigError } from '../../src/diagnostics/mistakes.js';
 import { isKey, parseKey } from '../../src/replay/key.js';
 
 const LINE = { time: 0, client: '::1', user: 'ann', method: 'GET', path: '/a', status: '200' };

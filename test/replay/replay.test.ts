@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { loadPolicies } from '../../src/config/policies.js';
+import { loadPolicies } from '../../src/policy/file.js';
 import { createEntryList } from '../../src/replay/entries.js';
 import { type CreateStore, replay } from '../../src/replay/replay.js';
-import { createMemoryStore } from '../../src/store/memory.js';
+import { createMemoryStore } from '../../src/store/memory/memory.js';
 import { writeFile } from './run.js';
 
 const SECOND = 1_000_000;

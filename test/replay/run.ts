@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { runReplay } from '../../src/replay/command.js';
-import { createMemoryStore } from '../../src/store/memory.js';
+import { createMemoryStore } from '../../src/store/memory/memory.js';
 
 /** A folder that goes with the test, and the path of a file written into it. */
 export function writeFile(name: string, content: string | Buffer): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { loadPolicies } from '../../src/config/policies.js';
+import { loadPolicies } from '../../src/policy/file.js';
 import { run } from './run.js';
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../traffic/${name}`, import.meta.url));

@@ -1,10 +1,10 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { randomPrefix } from '../kit/redis-settings.js';
+import { grpcCaller } from '../kit/service.js';
+import { check, policyFile, startSluice, statusOf } from '../kit/sluice-process.js';
+import { until } from '../kit/until.js';
 import { startSentinels } from '../redis/sentinels.js';
 import { startRedis } from '../redis/servers.js';
-import { randomPrefix } from '../store/settings.js';
-import { grpcCaller } from '../transport/service.js';
-import { until } from '../until.js';
-import { check, policyFile, startSluice, statusOf } from './process.js';
 
 const POLICIES = `
 policies:

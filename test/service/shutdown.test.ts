@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
+import { grpcCaller } from '../kit/service.js';
+import { check, type SluiceProcess, startSluice, statusOf } from '../kit/sluice-process.js';
+import { until } from '../kit/until.js';
 import { type RedisProcess, startRedis } from '../redis/servers.js';
-import { grpcCaller } from '../transport/service.js';
-import { until } from '../until.js';
-import { check, type SluiceProcess, startSluice, statusOf } from './process.js';
 
 /** A service over a Redis of its own that may be held still. */
 async function startOnRedis(

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { until } from '../until.js';
-import { check, policyFile, run, startSluice, statusOf } from './process.js';
+import { check, policyFile, run, startSluice, statusOf } from '../kit/sluice-process.js';
+import { until } from '../kit/until.js';
 
 it('prints its addresses and a curl line that works when pasted, and denies the sixth login', async () => {
   const sluice = await startSluice();

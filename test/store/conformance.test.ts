@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createBackend, STORES } from '../kit/stores.js';
 import { openBench } from './conformance/case.js';
 import { costCases } from './conformance/cost.js';
 import { edgeCases } from './conformance/edges.js';
@@ -7,7 +8,6 @@ import { keyCases } from './conformance/keys.js';
 import { limitsCases } from './conformance/limits.js';
 import { steadyCases } from './conformance/steady.js';
 import { vectorCases } from './conformance/vectors.js';
-import { createBackend, STORES } from './stores.js';
 
 const CASES = [
   ...vectorCases,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { Policy } from '../../src/check.js';
+import type { Policy } from '../../src/domain.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf } from '../checks.js';
-import type { TestClock } from '../clock.js';
-import { createUnsweptMemoryStore } from '../memory.js';
-import { policyOf } from '../policies.js';
-import { play, policyOfRun, programs } from '../programs.js';
+import { checkOf } from '../kit/checks.js';
+import type { TestClock } from '../kit/clock.js';
+import { createUnsweptMemoryStore } from '../kit/memory.js';
+import { policyOf } from '../kit/policies.js';
+import { play, policyOfRun, programs } from '../kit/programs.js';
 import { readVectors } from '../vectors/vectors.js';
 
 /** Always the same programs, so that what is caught today is caught tomorrow. */

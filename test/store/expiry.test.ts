@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Policy } from '../../src/check.js';
-import { checkOf, decide, type Given } from '../checks.js';
-import { createTestClock, microseconds } from '../clock.js';
-import { policyOf } from '../policies.js';
+import type { Policy } from '../../src/domain.js';
+import { checkOf, decide, type Given } from '../kit/checks.js';
+import { createTestClock, microseconds } from '../kit/clock.js';
+import { policyOf } from '../kit/policies.js';
+import type { RedisView } from '../kit/redis-view.js';
+import { type Backend, createBackend } from '../kit/stores.js';
 import { eachAlgorithm, fixedPeriod, SECOND, slidingLog } from './conformance/case.js';
-import type { RedisView } from './redis-view.js';
-import { type Backend, createBackend } from './stores.js';
 
 /**
  * State keys go by themselves, and not before their state has lost its meaning. Expiry is the

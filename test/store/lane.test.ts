@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLane, type Lane } from '../../src/store/lane.js';
-import type { Addressed } from '../../src/store/state-key.js';
+import { createLane, type Lane } from '../../src/store/redis/lane.js';
+import type { Addressed } from '../../src/store/redis/state-key.js';
 import type { Outcome } from '../../src/store/store.js';
-import { checkOf } from '../checks.js';
-import { policyOf } from '../policies.js';
+import { checkOf } from '../kit/checks.js';
+import { policyOf } from '../kit/policies.js';
 import { fixedPeriod, slidingLog } from './conformance/case.js';
 
 const TIMEOUT_MS = 50;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createMemoryStore, type MemoryStore } from '../../src/store/memory.js';
-import { checkOf, decide } from '../checks.js';
-import { createTestClock, type TestClock } from '../clock.js';
-import { policyOf } from '../policies.js';
+import { createMemoryStore, type MemoryStore } from '../../src/store/memory/memory.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { createTestClock, type TestClock } from '../kit/clock.js';
+import { policyOf } from '../kit/policies.js';
 import { fixedPeriod, SECOND, slidingLog } from './conformance/case.js';
 
 let clock: TestClock;

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
-import { loadScript, type Script } from '../../src/store/script.js';
+import { loadScript, type Script } from '../../src/store/redis/script.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf, decide } from '../checks.js';
-import { createTestClock, microseconds } from '../clock.js';
-import { policyOf } from '../policies.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { createTestClock, microseconds } from '../kit/clock.js';
+import { policyOf } from '../kit/policies.js';
+import { openRedisStore } from '../kit/ready.js';
+import { redisSettings } from '../kit/redis-settings.js';
+import { viewRedis } from '../kit/redis-view.js';
 import { eachAlgorithm, fixedPeriod, MILLISECOND, SECOND, slidingLog } from './conformance/case.js';
 import { findDifference } from './differential.js';
 import { MUTANTS } from './mutants.js';
-import { openRedisStore } from './ready.js';
-import { viewRedis } from './redis-view.js';
-import { redisSettings } from './settings.js';
 
 test('the scripts as they are pass the checks by which mutants are caught', async () => {
   expect(await findFault(loadScript())).toBeUndefined();

@@ -1,15 +1,10 @@
 import calculateSlot from 'cluster-key-slot';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Policy } from '../../src/check.js';
-import { createClusterLink } from '../../src/store/redis-cluster-link.js';
-import { createCodec, loadScript } from '../../src/store/script.js';
+import type { Policy } from '../../src/domain.js';
+import { createClusterLink } from '../../src/store/redis/cluster-link.js';
+import { createCodec, loadScript } from '../../src/store/redis/script.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf, countAllowed, decide, decideAll } from '../checks.js';
-import { policyOf } from '../policies.js';
-import { type RedisCluster, startCluster } from '../redis/cluster.js';
-import type { RedisProcess } from '../redis/servers.js';
-import { until } from '../until.js';
-import { fixedPeriod, slidingLog } from './conformance/case.js';
+import { checkOf, countAllowed, decide, decideAll } from '../kit/checks.js';
 import {
   type Answer,
   causesOf,
@@ -19,10 +14,15 @@ import {
   SLACK_MS,
   slowestMs,
   startLoad,
-} from './load.js';
-import { openServiceStore } from './own-redis.js';
-import { viewRedis } from './redis-view.js';
-import { redisSettings } from './settings.js';
+} from '../kit/load.js';
+import { openServiceStore } from '../kit/own-redis.js';
+import { policyOf } from '../kit/policies.js';
+import { redisSettings } from '../kit/redis-settings.js';
+import { viewRedis } from '../kit/redis-view.js';
+import { until } from '../kit/until.js';
+import { type RedisCluster, startCluster } from '../redis/cluster.js';
+import type { RedisProcess } from '../redis/servers.js';
+import { fixedPeriod, slidingLog } from './conformance/case.js';
 
 describe('the shared Cluster', () => {
   const settings = redisSettings({ mode: 'cluster', nodes: [...inject('redisCluster')] });

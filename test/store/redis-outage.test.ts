@@ -1,16 +1,23 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createSystemClock } from '../../src/clock.js';
-import { createRedisStore } from '../../src/store/redis.js';
+import { createRedisStore } from '../../src/store/redis/redis.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf, decide, decideAll } from '../checks.js';
-import { policyOf } from '../policies.js';
+import { checkOf, decide, decideAll } from '../kit/checks.js';
+import {
+  askTogether,
+  countFailures,
+  reasonsOf,
+  SLACK_MS,
+  slowestMs,
+  startLoad,
+} from '../kit/load.js';
+import { openServiceStore } from '../kit/own-redis.js';
+import { policyOf } from '../kit/policies.js';
+import { randomPrefix, redisSettings } from '../kit/redis-settings.js';
+import { until } from '../kit/until.js';
 import { startProxy } from '../redis/proxy.js';
 import { type Address, type RedisProcess, startRedis } from '../redis/servers.js';
-import { until } from '../until.js';
 import { fixedPeriod, slidingLog } from './conformance/case.js';
-import { askTogether, countFailures, reasonsOf, SLACK_MS, slowestMs, startLoad } from './load.js';
-import { openServiceStore } from './own-redis.js';
-import { randomPrefix, redisSettings } from './settings.js';
 
 const HASTY_MS = 100;
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Check } from '../../src/check.js';
+import type { Check } from '../../src/domain.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf } from '../checks.js';
-import { policyOf } from '../policies.js';
+import { checkOf } from '../kit/checks.js';
+import { type Answer, countFailures, reasonsOf, startLoad } from '../kit/load.js';
+import { openServiceStore } from '../kit/own-redis.js';
+import { policyOf } from '../kit/policies.js';
+import { redisSettings } from '../kit/redis-settings.js';
+import { viewRedis } from '../kit/redis-view.js';
+import { until } from '../kit/until.js';
 import { type RedisProcess, startRedis } from '../redis/servers.js';
-import { until } from '../until.js';
 import { fixedPeriod, slidingLog } from './conformance/case.js';
-import { type Answer, countFailures, reasonsOf, startLoad } from './load.js';
-import { openServiceStore } from './own-redis.js';
-import { viewRedis } from './redis-view.js';
-import { redisSettings } from './settings.js';
 
 let redis: RedisProcess;
 beforeAll(async () => {

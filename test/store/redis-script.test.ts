@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Policy } from '../../src/check.js';
+import type { Policy } from '../../src/domain.js';
 import type { Store } from '../../src/store/store.js';
-import { checkOf, decide, decideAll } from '../checks.js';
-import { policyOf } from '../policies.js';
+import { checkOf, decide, decideAll } from '../kit/checks.js';
+import { askTogether, countFailures, reasonsOf, startLoad } from '../kit/load.js';
+import { openServiceStore } from '../kit/own-redis.js';
+import { policyOf } from '../kit/policies.js';
+import { redisSettings } from '../kit/redis-settings.js';
+import { viewRedis } from '../kit/redis-view.js';
+import { until } from '../kit/until.js';
 import { type RedisProcess, startRedis } from '../redis/servers.js';
-import { until } from '../until.js';
 import { eachAlgorithm, fixedPeriod, slidingLog } from './conformance/case.js';
-import { askTogether, countFailures, reasonsOf, startLoad } from './load.js';
-import { openServiceStore } from './own-redis.js';
-import { viewRedis } from './redis-view.js';
-import { redisSettings } from './settings.js';
 
 /** A server of our own, since these tests do things to it that others would notice. */
 let redis: RedisProcess;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Store } from '../../src/store/store.js';
-import { checkOf, decide } from '../checks.js';
-import { policyOf } from '../policies.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { countFailures, SLACK_MS, slowestMs, startLoad } from '../kit/load.js';
+import { openServiceStore } from '../kit/own-redis.js';
+import { policyOf } from '../kit/policies.js';
+import { until } from '../kit/until.js';
 import { type RedisSentinels, startSentinels } from '../redis/sentinels.js';
-import { until } from '../until.js';
 import { slidingLog } from './conformance/case.js';
-import { countFailures, SLACK_MS, slowestMs, startLoad } from './load.js';
-import { openServiceStore } from './own-redis.js';
 
 const timeoutMs = 250;
 const policy = policyOf('p', slidingLog(50_000, '600s'));

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { createSystemClock } from '../../src/clock.js';
 import type { RedisSettings } from '../../src/config/settings.js';
-import { createRedisStore } from '../../src/store/redis.js';
-import { checkOf, decide } from '../checks.js';
-import { policyOf } from '../policies.js';
+import { createRedisStore } from '../../src/store/redis/redis.js';
+import { checkOf, decide } from '../kit/checks.js';
+import { policyOf } from '../kit/policies.js';
+import { redisSettings } from '../kit/redis-settings.js';
+import { until } from '../kit/until.js';
 import { freePort } from '../redis/ports.js';
 import { startRedis } from '../redis/servers.js';
-import { until } from '../until.js';
-import { redisSettings } from './settings.js';
 
 const FILES = 'test/redis/tls';
 const POLICY = policyOf('p', '{ algorithm: fixed-period, quota: 5, period: 1h }');

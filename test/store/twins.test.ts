@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkOf } from '../checks.js';
-import { createTestClock } from '../clock.js';
-import { type Program, play, policyOfRun, programs } from '../programs.js';
-import { createBackend, STORES } from './stores.js';
+import { checkOf } from '../kit/checks.js';
+import { createTestClock } from '../kit/clock.js';
+import { type Program, play, policyOfRun, programs } from '../kit/programs.js';
+import { createBackend, STORES } from '../kit/stores.js';
 
 const PROGRAMS = 350;
 const STEPS = 20;

@@ -1,6 +1,6 @@
 import { decodeTime, isValid } from 'ulid';
 import { expect, test } from 'vitest';
-import { createCheckIds } from '../../src/transport/check-id.js';
+import { createCheckIds } from '../../src/transport/wire/ids.js';
 
 const NOW = Date.UTC(2026, 5, 3);
 

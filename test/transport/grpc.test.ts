@@ -8,8 +8,8 @@ import { Client, credentials } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome, Store } from '../../src/store/store.js';
-import { SocketError } from '../../src/transport/grpc-socket.js';
-import { type Caller, grpcCaller, post, type Service, startService } from './service.js';
+import { SocketError } from '../../src/transport/grpc/socket.js';
+import { type Caller, grpcCaller, post, type Service, startService } from '../kit/service.js';
 
 const yaml = `
 policies:

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkRequestSchema, parseCheck, readPlainCheck } from '../../src/transport/request.js';
+import {
+  checkRequestSchema,
+  parseCheck,
+  readPlainCheck,
+} from '../../src/transport/wire/request.js';
 
 const ID = '01M8PGTBK2Q1NBZ4WMM39MWC4D';
 

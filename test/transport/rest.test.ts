@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { get, post, type Service, startService } from './service.js';
+import { get, post, type Service, startService } from '../kit/service.js';
 
 const START = 1_800_000_000_000_000;
 let now = START;

@@ -1,9 +1,9 @@
-import type { Check, Decision, Policy } from '../../../src/check.js';
+import type { Check, Decision, Policy } from '../../../src/domain.js';
 import type { Store } from '../../../src/store/store.js';
-import { checkOf, decide, decideAll, type Given } from '../../checks.js';
-import { createTestClock, type TestClock } from '../../clock.js';
-import { policyOf } from '../../policies.js';
-import type { Backend } from '../stores.js';
+import { checkOf, decide, decideAll, type Given } from '../../kit/checks.js';
+import { createTestClock, type TestClock } from '../../kit/clock.js';
+import { policyOf } from '../../kit/policies.js';
+import type { Backend } from '../../kit/stores.js';
 
 /** One duty of every store. */
 export interface Case {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { checkOf } from '../../checks.js';
-import { policyOf } from '../../policies.js';
+import { checkOf } from '../../kit/checks.js';
+import { policyOf } from '../../kit/policies.js';
 import { type Case, eachAlgorithm, fixedPeriod, SECOND, slidingLog } from './case.js';
 
 /** What a cost of nothing, of everything and of too much does. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { checkOf, countAllowed } from '../../checks.js';
-import { policyOf } from '../../policies.js';
+import { checkOf, countAllowed } from '../../kit/checks.js';
+import { policyOf } from '../../kit/policies.js';
 import { type Case, eachAlgorithm, fixedPeriod, MILLISECOND, SECOND, slidingLog } from './case.js';
 
 /** How much a limit lets through, exactly. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { loadScript } from '../../../src/store/script.js';
+import { loadScript } from '../../../src/store/redis/script.js';
 import type { Store } from '../../../src/store/store.js';
-import { checkOf, countAllowed, decide, decideAll } from '../../checks.js';
-import { microseconds } from '../../clock.js';
-import { policyOf } from '../../policies.js';
+import { checkOf, countAllowed, decide, decideAll } from '../../kit/checks.js';
+import { microseconds } from '../../kit/clock.js';
+import { policyOf } from '../../kit/policies.js';
 import { type Bench, type Case, eachAlgorithm, fixedPeriod, MILLISECOND, SECOND } from './case.js';
 
 /** Several processes of the service on one state. */

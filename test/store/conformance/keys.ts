@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { policyOf } from '../../policies.js';
+import { policyOf } from '../../kit/policies.js';
 import { type Case, fixedPeriod, slidingLog } from './case.js';
 
 const ONCE = [fixedPeriod(1, '60s'), slidingLog(1, '60s')] as const;

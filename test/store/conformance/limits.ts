@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { checkOf, countAllowed } from '../../checks.js';
-import { policyOf } from '../../policies.js';
+import { checkOf, countAllowed } from '../../kit/checks.js';
+import { policyOf } from '../../kit/policies.js';
 import { type Case, fixedPeriod, SECOND, slidingLog } from './case.js';
 
 /** Several Limits of one Policy: all or nothing, in one step. */

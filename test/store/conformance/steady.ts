@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Decision } from '../../../src/check.js';
-import { checkOf, countAllowed, decideAll } from '../../checks.js';
-import { policyOf } from '../../policies.js';
+import type { Decision } from '../../../src/domain.js';
+import { checkOf, countAllowed, decideAll } from '../../kit/checks.js';
+import { policyOf } from '../../kit/policies.js';
 import { type Bench, type Case, fixedPeriod, MILLISECOND, SECOND, slidingLog } from './case.js';
 
 /** Traffic that goes on over many periods. */

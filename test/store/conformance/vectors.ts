@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { CODES } from '../../../src/check.js';
-import { microseconds } from '../../clock.js';
-import { policyOf } from '../../policies.js';
+import { CODES } from '../../../src/domain.js';
+import { microseconds } from '../../kit/clock.js';
+import { policyOf } from '../../kit/policies.js';
 import { readVectors, type Sequence } from '../../vectors/vectors.js';
 import type { Case } from './case.js';
 
