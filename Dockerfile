@@ -14,7 +14,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN node src/prepare.mjs && find dist \( -name '*.map' -o -name .built \) -delete
+RUN node src/prepare.mjs && rm dist/.made-of
 
 FROM ${NODE_IMAGE}
 ARG VERSION=dev

@@ -1,143 +1,104 @@
 // Installs and builds what is missing or out of date, and nothing else, so that a second start is quick.
-// Plain JavaScript without dependencies: on a clean clone there are none yet.
+// Plain JavaScript without dependencies: on a bare clone there are none yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   cpSync,
   existsSync,
-  mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const at = (...parts) => join(root, ...parts);
-
-function filesIn(folder) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .sort();
-}
+const at = (...path) => join(root, ...path);
 
 function digest(files) {
-  const hash = createHash('sha256').update(process.version);
-  for (const file of files) hash.update(file.slice(root.length)).update(readFileSync(file));
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(file).update(readFileSync(at(file)));
   return hash.digest('hex');
 }
 
-function run(command, args) {
+/**
+ * Makes a folder, unless it says that it is made of these very inputs. It is made in a draft and put in
+ * its place in one step. Whoever starts at the same moment makes a draft as well: the first that is done
+ * is put there, the others are thrown away. What fails or is interrupted leaves nothing in its place.
+ */
+function make(folder, inputs, work) {
+  const target = at(folder);
+  const wanted = digest(inputs);
+  const isMade = () => {
+    try {
+      return readFileSync(join(target, '.made-of'), 'utf8') === wanted;
+    } catch {
+      return false;
+    }
+  };
+  // Only what was old at first is removed: another process may put a new one there meanwhile.
+  const isThere = existsSync(target);
+  if (isMade()) return;
+  if (isThere) rmSync(target, { recursive: true, force: true });
+
+  const draft = mkdtempSync(at('.sluice-'));
+  // Ctrl-C ends npm and tsc too. This process stays, to remove the draft.
+  const stay = () => {};
+  process.on('SIGINT', stay);
+  try {
+    work(draft);
+    writeFileSync(join(draft, folder, '.made-of'), wanted);
+    renameSync(join(draft, folder), target);
+  } catch (error) {
+    if (!isMade()) throw error;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+    process.off('SIGINT', stay);
+  }
+}
+
+function run(command, args, cwd) {
   const { status, error } = spawnSync(command, args, {
-    cwd: root,
+    cwd,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
-  if (error === undefined && status === 0) return;
-  console.error(
-    `sluice: \`${command} ${args.join(' ')}\` failed${error ? `: ${error.message}` : ''}`,
-  );
-  process.exit(1);
+  if (status === 0) return;
+  throw new Error(`\`${command} ${args.join(' ')}\` failed${error ? `: ${error.message}` : ''}`);
 }
 
-/** Does `work` unless `stamp` says that it was done for exactly these inputs. */
-function once(stamp, inputs, work) {
-  const wanted = digest(inputs);
-  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
-  if (isDone()) return;
-  // Another process may be at it, in the next terminal.
-  alone(() => {
-    if (isDone()) return;
-    work();
-    writeFileSync(stamp, wanted);
-  });
-}
-
-/** A folder with one entry, called like the process that has the lock. */
-const lock = at('.sluice-preparing');
-const own = String(process.pid);
-const draft = `${lock}-${own}`;
-
-/** Takes the lock, or returns the process that has it. Of several that rename, only one can. */
-function take() {
-  mkdirSync(join(draft, own), { recursive: true });
-  try {
-    renameSync(draft, lock);
-    return undefined;
-  } catch (error) {
-    rmSync(draft, { recursive: true });
-    if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(error.code)) throw error;
-  }
-  try {
-    const [holder = '?'] = readdirSync(lock);
-    if (holder !== own && isAlive(Number(holder))) return holder;
-    renameSync(join(lock, holder), join(lock, own));
-    return undefined;
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
-    return take();
-  }
-}
-
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Another user's process may not be signalled.
-    return error.code !== 'ESRCH';
-  }
-}
-
-function unlock() {
-  if (!existsSync(lock)) return;
-  renameSync(lock, draft);
-  rmSync(draft, { recursive: true });
-}
-
-/** Runs `work` while no other process does. */
-function alone(work) {
-  for (let told = false, holder = take(); holder !== undefined; holder = take()) {
-    if (!told) console.error(`sluice: waiting for another install or build (process ${holder})`);
-    told = true;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-  }
-  const interrupted = () => process.exit(1);
-  process.once('exit', unlock);
-  process.once('SIGINT', interrupted);
-  process.once('SIGTERM', interrupted);
-  try {
-    work();
-  } finally {
-    unlock();
-    process.off('exit', unlock);
-    process.off('SIGINT', interrupted);
-    process.off('SIGTERM', interrupted);
-  }
-}
-
-const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`sluice: Node ${process.versions.node} is too old; install Node 20.19 or later`);
-  process.exit(1);
-}
-
-once(at('node_modules', '.sluice-installed'), [at('package-lock.json')], () => {
+function install(draft) {
   console.error('sluice: installing dependencies');
-  // The build needs the compiler, also where NODE_ENV=production makes npm leave it out.
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  run('npm', ['ci', '--include=dev', ...quiet, '--ignore-scripts']);
-});
+  for (const file of ['package.json', 'package-lock.json'])
+    copyFileSync(at(file), join(draft, file));
+  // The build needs the compiler, also where NODE_ENV=production makes npm leave it out, and
+  // `npm pack --dry-run` needs the build.
+  const needed = ['--include=dev', '--no-dry-run', '--ignore-scripts'];
+  run('npm', ['ci', ...needed, '--no-audit', '--no-fund', '--loglevel=error'], draft);
+}
 
-const sources = filesIn(at('src'));
-once(at('dist', '.built'), [...sources, at('tsconfig.json'), at('tsconfig.build.json')], () => {
+function build(draft) {
   console.error('sluice: building');
-  rmSync(at('dist'), { recursive: true, force: true });
-  run('node', [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
-  for (const file of sources.filter((name) => name.endsWith('.lua'))) {
-    cpSync(file, at('dist', file.slice(at('src').length + 1)));
-  }
-});
+  const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
+  const dist = join(draft, 'dist');
+  run('node', [compiler, '-p', 'tsconfig.build.json', '--outDir', dist], root);
+  const isLua = (file) => statSync(file).isDirectory() || file.endsWith('.lua');
+  cpSync(at('src'), dist, { recursive: true, filter: isLua });
+}
+
+const sources = readdirSync(at('src'), { recursive: true })
+  .filter((file) => /\.(?:ts|lua)$/.test(file))
+  .map((file) => join('src', file))
+  .sort();
+try {
+  make('node_modules', ['package-lock.json'], install);
+  make('dist', ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources], build);
+} catch (error) {
+  console.error(`sluice: ${error.message}`);
+  process.exit(1);
+}
