@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { HELP, parseCommandLine } from './cli/command-line.js';
 import { greeting } from './cli/greeting.js';
 import { type Clock, createSystemClock } from './clock.js';
@@ -53,7 +54,7 @@ async function run(args: readonly string[]): Promise<void> {
 
 /** Starts everything, and returns what ends it in good order. */
 async function serve(settings: Settings): Promise<(signal: string) => Promise<void>> {
-  const policies = loadPolicies(settings.policies);
+  const policies = loadPolicies(policiesPath(settings));
   const log = createLogger(settings.log);
   const { store, memory, wasReached } = createStore(settings, createSystemClock(), log);
   const metrics = createMetrics({
@@ -129,6 +130,16 @@ async function serve(settings: Settings): Promise<(signal: string) => Promise<vo
     await admin.close();
     log.info('stopped');
   };
+}
+
+/** Where the policies are; or, where nobody has said so and there are none, what to do. */
+function policiesPath({ policies }: Settings): string {
+  const { flag, variable, fallback } = settingOf(['policies']);
+  if (policies !== fallback || existsSync(policies)) return policies;
+  const examples = fileURLToPath(new URL('../config/policies', import.meta.url));
+  const hint = `name your policies with --${flag} or ${variable}; examples are in ${examples}`;
+  const message = `no such file or folder; ${hint}`;
+  throw new ConfigError([{ where: policies, path: '', message }]);
 }
 
 /** Waits for a server to listen, or says which setting to change. */
