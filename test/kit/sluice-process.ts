@@ -26,9 +26,22 @@ const listeningSchema = z.object({
 
 const FREE_PORTS = ['--http-port', '0', '--grpc-port', '0', '--admin-port', '0'];
 
+/** How `sluice` is called, and where. */
+export interface Place {
+  command: readonly [program: string, ...args: string[]];
+  cwd: string;
+}
+
+const CLONE: Place = { command: [process.execPath, 'src/sluice.mjs'], cwd: '.' };
+
 /** Starts `sluice` with arguments, and gives what it prints and how it ends. */
-export function run(args: readonly string[], environment: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['src/sluice.mjs', ...args], {
+export function run(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  { command: [program, ...before], cwd } = CLONE,
+) {
+  const child = spawn(program, [...before, ...args], {
+    cwd,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -48,8 +61,9 @@ export function run(args: readonly string[], environment: Record<string, string>
 export async function startSluice(
   args: readonly string[] = [],
   environment: Record<string, string> = {},
+  place = CLONE,
 ): Promise<SluiceProcess> {
-  const child = run(['serve', ...FREE_PORTS, ...args], environment);
+  const child = run(['serve', ...FREE_PORTS, ...args], environment, place);
   let over: number | NodeJS.Signals | undefined;
   child.ended.then((code) => {
     over = code;
