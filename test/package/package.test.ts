@@ -1,12 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
 import { check, type Place, run, startSluice, statusOf } from '../kit/sluice-process.js';
 import { until } from '../kit/until.js';
 
-/** What a user does who has the tarball and npm, and no clone. */
+// What a user does who has the tarball and npm, and no clone.
 const work = mkdtempSync(join(tmpdir(), 'sluice-package-'));
 const empty = join(work, 'empty');
 const installed = join(empty, 'node_modules', 'sluice');
@@ -25,11 +33,8 @@ afterAll(() => rmSync(work, { recursive: true }));
 
 /** All files below a folder, by their paths in it. */
 function filesIn(folder: string): string[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const paths = files
-    .filter((file) => file.isFile())
-    .map((file) => join(file.parentPath, file.name));
-  return paths.map((path) => path.slice(folder.length + 1)).sort();
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => statSync(join(folder, name)).isFile()).sort();
 }
 
 async function outputOf(...args: string[]): Promise<{ code: number | string; output: string }> {
