@@ -64,7 +64,7 @@ it('tells its version, validates policies and replays a log', async () => {
   const validated = await outputOf('validate', examples);
   expect(validated).toEqual({
     code: 0,
-    output: expect.stringContaining('3 policies, no mistakes'),
+    output: expect.stringContaining('no mistakes'),
   });
 
   const line = '192.0.2.1 - - [18/May/2015:08:05:32 +0000] "GET / HTTP/1.1" 200 5 "-" "-"\n';
