@@ -1,13 +1,14 @@
-/** One thing wrong in a file or a setting: where, what was given, what was wanted. */
+/** One mistake in a file or a setting. */
 export interface Mistake {
-  /** A file's name with line and column, a variable or a flag. */
+  /** A file name with line and column, a variable or a flag; empty if the setting was not given. */
   where: string;
-  /** Inside of it: `policies.login.limits[0].quota`; empty for the whole. */
+  /** The path inside the file, like `policies.login.limits[0].quota`; empty for the whole file. */
   path: string;
+  /** What was wanted and what was given. */
   message: string;
 }
 
-/** Thrown with every mistake there is, never with the first one alone. */
+/** Reports every mistake of the input, not only the first one. Its message has one per line. */
 export class ConfigError extends Error {
   constructor(readonly mistakes: readonly Mistake[]) {
     super(mistakes.map(formatMistake).join('\n'));
@@ -19,7 +20,7 @@ function formatMistake({ where, path, message }: Mistake): string {
   return [where, path, message].filter((part) => part !== '').join(': ');
 }
 
-/** `['limits', 0, 'quota']` as `limits[0].quota`. */
+/** Formats `['limits', 0, 'quota']` as `limits[0].quota`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;

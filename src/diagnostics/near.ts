@@ -1,32 +1,36 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Anybody may ask for what does not exist; finding what is near must stay cheap. */
+/** Bounds the work: any caller may ask for a name that does not exist. */
 const MAX_CANDIDATES = 1000;
+const MAX_NEAR = 3;
 
-/** The names most like `name`, the nearest first: at most three, and none that is another word. */
+/**
+ * Returns the names that `name` may be a misspelling of, the nearest first: at most three, and only
+ * names within a few edits (one for a short name, else two or a third of its length).
+ */
 export function nearNames(name: string, names: Iterable<string>): string[] {
-  const most = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
-  const found: { candidate: string; edits: number }[] = [];
-  let seen = 0;
+  const maxEdits = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
+  const near: { candidate: string; edits: number }[] = [];
+  let compared = 0;
   for (const candidate of names) {
-    if (++seen > MAX_CANDIDATES) break;
-    // A length apart already costs as many edits; do not measure what cannot be near.
-    if (Math.abs(candidate.length - name.length) > most) continue;
+    if (++compared > MAX_CANDIDATES) break;
+    // Each character of difference in length costs an edit, so these are too far without measuring.
+    if (Math.abs(candidate.length - name.length) > maxEdits) continue;
     const edits = distance(name.toLowerCase(), candidate.toLowerCase());
-    if (edits <= most) found.push({ candidate, edits });
+    if (edits <= maxEdits) near.push({ candidate, edits });
   }
-  return found
+  return near
     .sort((a, b) => a.edits - b.edits)
-    .slice(0, 3)
+    .slice(0, MAX_NEAR)
     .map(({ candidate }) => candidate);
 }
 
-/** ` (did you mean x or y?)`, or nothing. */
+/** Returns ` (did you mean x or y?)` if `names` has names near `name`, else an empty string. */
 export function didYouMean(name: string, names: Iterable<string>): string {
   return orNear(nearNames(name, names));
 }
 
-/** The same of names that were found before. */
+/** Returns ` (did you mean x or y?)` for the results of `nearNames`, or an empty string for none. */
 export function orNear(near: readonly string[]): string {
   return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
 }

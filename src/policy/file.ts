@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { algorithms } from '../algorithm/registry.js';
+import { type FieldsAt, fieldsOf } from '../diagnostics/fields.js';
 import { explainIssues, messageOf, valueAt } from '../diagnostics/issues.js';
 import { ConfigError, type Mistake } from '../diagnostics/mistakes.js';
 import { readYamlFile, type YamlFile } from '../diagnostics/yaml-file.js';
@@ -20,19 +21,24 @@ const policySchema = z.strictObject({
   description: z.string().max(500).optional(),
   limits: z.array(z.unknown()).min(1).max(MAX_LIMITS),
 });
-/** What every Limit may have; the other fields are its algorithm's. */
+/** The fields that every Limit may have. All other fields belong to its algorithm. */
 const limitSchema = z.object({
   name: name.optional(),
   algorithm: z.enum(algorithms.map((algorithm) => algorithm.name)),
   countDenied: z.boolean().default(false),
 });
-/** An algorithm's fields as they stand in the YAML, to be shown again; its own schema has checked them. */
-const shownSchema = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+/** The fields of an algorithm as written in the YAML, which callers can ask for. */
+const shownSchema = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean()], {
+    error: 'wanted a string, a number, or true or false',
+  }),
+);
 const COMMON_FIELDS = Object.keys(limitSchema.shape);
 
 /**
- * The policies of a YAML file, or of all `.yaml` and `.yml` files in a folder, by name. Throws a
- * ConfigError with every mistake of every file.
+ * Returns the policies of a YAML file, or of all `.yaml` and `.yml` files in a folder, by name.
+ * Throws a ConfigError with the mistakes of all files.
  */
 export function loadPolicies(path: string): ReadonlyMap<string, Policy> {
   const policies = new Map<string, Policy>();
@@ -47,7 +53,7 @@ export function loadPolicies(path: string): ReadonlyMap<string, Policy> {
         const first = definedIn.get(policyName);
         if (first !== undefined) {
           mistakes.push(
-            yaml.mistake(at, `this policy is defined in ${first} already; wanted once`),
+            yaml.mistake(at, `this policy is already defined in ${first}; wanted once`),
           );
           continue;
         }
@@ -87,7 +93,7 @@ function policiesOf(yaml: YamlFile, mistakes: Mistake[]): [string, unknown][] {
   parse(fileSchema, yaml.data, Object.keys(fileSchema.shape), (path, message) =>
     mistakes.push(yaml.mistake(path, message)),
   );
-  // What is right about a file that is wrong elsewhere is looked at all the same.
+  // Policies are parsed even if the file has other mistakes, so that all are reported at once.
   const policies = valueAt(yaml.data, ['policies']);
   return typeof policies === 'object' && policies !== null ? Object.entries(policies) : [];
 }
@@ -107,7 +113,7 @@ function parsePolicy(policyName: string, data: unknown, report: Report): Policy 
     if (names.has(limit.name)) {
       at(
         [],
-        `another limit is called ${limit.name} as well; wanted a name of its own for each limit`,
+        `another limit of this policy is also named ${limit.name}; wanted a unique name for each limit`,
       );
     }
     names.add(limit.name);
@@ -118,7 +124,7 @@ function parsePolicy(policyName: string, data: unknown, report: Report): Policy 
   return { name: policyName, description: policy.description, limits: [first, ...others] };
 }
 
-/** A Limit that gives no name of its own is called like its policy. */
+/** Parses one Limit. If it has no name, it is named after its policy. */
 function parseLimit(policyName: string, data: unknown, report: Report): Limit | undefined {
   const common = parse(limitSchema, data, COMMON_FIELDS, report);
   const algorithmName = valueAt(data, ['algorithm']);
@@ -129,17 +135,22 @@ function parseLimit(policyName: string, data: unknown, report: Report): Limit | 
   );
   const decider = parse(algorithm.schema, own, [...COMMON_FIELDS, ...algorithm.fields], report);
   if (common === undefined || decider === undefined) return undefined;
+  const shown = parse(shownSchema, own, [], report);
+  if (shown === undefined) return undefined;
   return {
     name: common.name ?? policyName,
     algorithm: algorithm.name,
     quota: decider.quota,
     countDenied: common.countDenied,
-    shown: shownSchema.parse(own),
+    shown,
     decider,
   };
 }
 
-/** Parses, or reports everything that is wrong and returns undefined. */
+/**
+ * Returns the parsed data, or reports every mistake and returns undefined. `fields` are the names
+ * to suggest for an unknown field of `data` itself; the schema knows those of the maps inside it.
+ */
 function parse<T>(
   schema: z.ZodType<T>,
   data: unknown,
@@ -148,7 +159,10 @@ function parse<T>(
 ): T | undefined {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  for (const { path, message } of explainIssues(parsed.error, data, () => fields))
+  const fieldsInside = fieldsOf(schema);
+  const fieldsAt: FieldsAt = (path) => (path.length === 0 ? fields : fieldsInside(path));
+  for (const { path, message } of explainIssues(parsed.error, data, fieldsAt)) {
     report(path, message);
+  }
   return undefined;
 }

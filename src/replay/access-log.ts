@@ -1,24 +1,24 @@
-/** One request as a log tells it. Escapes stay as the server wrote them. */
+/** One request in an access log. Escapes stay as the server wrote them. */
 export interface AccessLine {
   /** Integer microseconds since 1970. */
   time: number;
   client: string;
   user: string;
-  /** `-` if the request is not `METHOD path PROTOCOL`, such as TLS that came to a plain port. */
+  /** `-` if the request is not `METHOD path PROTOCOL`, as when TLS arrives at a plain port. */
   method: string;
-  /** Without the query, which would make every search a path of its own; `-` as for the method. */
+  /** Without the query, or else every search would be a path of its own. `-` like the method. */
   path: string;
   status: string;
 }
 
-// client ident user [time] "request" status bytes, and then whatever a format adds. A user name may
-// hold spaces and brackets, but a quote only escaped: so the first bare quote begins the request,
-// and nobody can smuggle in a time or a request by his name.
+// client ident user [time] "request" status bytes, then anything that a format adds. A user name
+// may contain spaces and brackets, but a quote only if it is escaped. So the first unescaped quote
+// begins the request, and no client can forge a time or a request through its user name.
 const LINE =
   /^([^ ]+) [^ ]+ ((?:[^"\\]|\\.)*?) \[([^[\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}|-) (?:\d+|-)(?: |$)/s;
 const REQUEST = /^([!#$%&'*+.^_`|~\w-]+) ([^ ]+) HTTP\/\d(?:\.\d)?$/;
 
-/** A line of the common or the combined log format, or undefined if it is none. */
+/** Parses a line of the common or the combined log format. Returns undefined for other lines. */
 export function parseAccessLine(line: string): AccessLine | undefined {
   const match = LINE.exec(line);
   if (match === null) return undefined;
@@ -33,10 +33,13 @@ export function parseAccessLine(line: string): AccessLine | undefined {
 
 const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** The clock begins in 1970, and a later year plus a long period would leave the exact integers. */
+/** Times before 1970 are negative; after 2199, adding a long period may exceed 2^53 microseconds. */
 const YEARS = { first: 1970, last: 2199 };
 
-/** `17/May/2015:10:05:03 +0000` in microseconds, or undefined if there is no such instant. */
+/**
+ * Returns the microseconds of a time like `17/May/2015:10:05:03 +0000`, or undefined if there is no
+ * such instant.
+ */
 function parseTime(text: string): number | undefined {
   const match = TIME.exec(text);
   if (match === null) return undefined;
@@ -47,7 +50,7 @@ function parseTime(text: string): number | undefined {
   if (month === -1 || year < YEARS.first || year > YEARS.last) return undefined;
   if (hour > 23 || minute > 59 || second > 59 || zoneHour > 14 || zoneMinute > 59) return undefined;
   const local = Date.UTC(year, month, day, hour, minute, second);
-  // Date takes the 30th of February for the 2nd of March.
+  // Date turns the 30th of February into the 2nd of March.
   if (new Date(local).getUTCDate() !== day) return undefined;
   const offset = (zoneHour * 60 + zoneMinute) * 60_000;
   const time = (match[7] === '-' ? local + offset : local - offset) * 1000;

@@ -1,22 +1,23 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { ConfigError } from '../diagnostics/mistakes.js';
+import type { Policy } from '../domain.js';
 import { loadPolicies } from '../policy/file.js';
-import { parseKey } from './key.js';
+import type { Entries } from './entries.js';
+import { type KeyOf, parseKey } from './key.js';
 import { openLog } from './log-file.js';
 import { type PolicyReport, printJson, printReports } from './print.js';
-import { createProgress } from './progress.js';
-import { readLog } from './read-log.js';
+import { createProgress, type Progress } from './progress.js';
+import { type LogEntries, readLog } from './read-log.js';
 import { type CreateStore, replay } from './replay.js';
 
-/** A shorter log is done before anyone would look at a bar. */
+/** A shorter log is read before anyone would look at a progress bar. */
 const LONG_LOG_BYTES = 4 * 1024 * 1024;
 
-/** `sluice replay`: what the policies would have decided on an access log. */
-export async function runReplay(options: {
-  /** A file or a folder. */
+export interface ReplayCommand {
+  /** A policy file or folder. */
   policies: string;
-  /** Fields of the log with commas between, or `=text`. */
+  /** Fields of the log, separated by commas, or `=text`. */
   key: string;
   /** A file, or `-` for `stdin`. */
   log: string;
@@ -25,51 +26,78 @@ export async function runReplay(options: {
   stdin?: Readable;
   out: Writable;
   err: Writable;
-}): Promise<void> {
-  const { createStore, stdin = process.stdin, out } = options;
-  const keyOf = parseKey(options.key);
-  const policies = [...loadPolicies(options.policies).values()];
-  const log = await openLog(options.log, stdin);
+}
+
+/**
+ * Runs `sluice replay`: writes to `out` what the policies would have decided on an access log. Throws
+ * a ConfigError if the key, the policies or the log cannot be used.
+ */
+export async function runReplay(command: ReplayCommand): Promise<void> {
+  const { createStore, stdin = process.stdin, out, err, json } = command;
+  const keyOf = parseKey(command.key);
+  const policies = [...loadPolicies(command.policies).values()];
+  const log = await openLog(command.log, stdin);
   const bytes = log.bytes ?? 0;
-  const progress = createProgress(options.err, bytes > LONG_LOG_BYTES);
+  const progress = createProgress(err, bytes > LONG_LOG_BYTES);
   try {
-    const { entries, skipped } = await readLog({
-      chunks: log.chunks,
-      keyOf,
-      onBytes: (done) => progress.show('reading ', done, bytes),
-    });
-    if (entries.count === 0 && skipped.count > 0) {
-      const message = `wanted lines of an access log in common or combined format, got none in ${skipped.count} lines`;
-      throw new ConfigError([{ where: options.log, path: '', message }]);
-    }
-    const reports: PolicyReport[] = [];
-    for (const policy of policies) {
-      const before = reports.length * entries.count;
-      const report = await replay(policy, entries, {
-        createStore,
-        async pause(done) {
-          progress.show('deciding', before + done, policies.length * entries.count);
-          // Signals are heard and the store sweeps only between two turns of the event loop.
-          await setImmediate();
-        },
-      });
-      reports.push({ policy, report });
-    }
+    const onBytes = (done: number): void => progress.show('reading ', done, bytes);
+    const { entries, skipped } = await readEntries(command.log, log.chunks, keyOf, onBytes);
+    const reports = await replayAll(policies, entries, createStore, progress);
     progress.clear();
-    await write(out, (options.json ? printJson : printReports)(reports, skipped));
+    await write(out, (json ? printJson : printReports)(reports, skipped));
   } finally {
     progress.clear();
   }
 }
 
-/** Resolves when the text is out, so that the process may end; or when nobody reads any more. */
+/** Reads the entries of a log. Throws a ConfigError if it has lines, but not one that is usable. */
+async function readEntries(
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+  keyOf: KeyOf,
+  onBytes: (done: number) => void,
+): Promise<LogEntries> {
+  const log = await readLog({ chunks, keyOf, onBytes });
+  if (log.entries.count > 0 || log.skipped.count === 0) return log;
+  const wanted = 'wanted lines of an access log in common or combined format';
+  const message = `${wanted}, got none in ${log.skipped.count} lines`;
+  throw new ConfigError([{ where: name, path: '', message }]);
+}
+
+async function replayAll(
+  policies: readonly Policy[],
+  entries: Entries,
+  createStore: CreateStore,
+  progress: Progress,
+): Promise<PolicyReport[]> {
+  const reports: PolicyReport[] = [];
+  const total = policies.length * entries.count;
+  for (const policy of policies) {
+    const before = reports.length * entries.count;
+    const report = await replay(policy, entries, {
+      createStore,
+      async pause(done) {
+        progress.show('deciding', before + done, total);
+        // Signals and the sweep of the store are handled only between two turns of the event loop.
+        await setImmediate();
+      },
+    });
+    reports.push({ policy, report });
+  }
+  return reports;
+}
+
+/**
+ * Resolves when the text is written, so that the process may exit, or when the reader of `out` is
+ * gone. Rejects on any other error.
+ */
 function write(out: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error | null): void => {
       if (error == null || ('code' in error && error.code === 'EPIPE')) resolve();
       else reject(error);
     };
-    // A stream throws the error that it emits too, unless somebody listens.
+    // An error is also emitted as an event, which would end the process if nobody listened.
     out.once('error', done);
     out.write(text, done);
   });

@@ -1,79 +1,99 @@
-/** Checks of one and the same instant, in the order of the file. */
+/** Entries of one instant, in the order of the file. */
 export interface Instant {
-  /** Microseconds. */
+  /** Microseconds since 1970. */
   time: number;
-  /** Places in `Entries.keys`. */
+  /** Indexes into `Entries.keys`. */
   keys: number[];
 }
 
-/** Who asked when, in the order of time. */
+/** Which key asked at which time, in order of time. */
 export interface Entries {
   readonly count: number;
   /** The distinct keys. */
   readonly keys: readonly string[];
-  /** The first and the last time, 0 if there are no entries. */
+  /** The first and the last time in microseconds since 1970; 0 if there are no entries. */
   readonly first: number;
   readonly last: number;
-  /** Ascending; a crowded instant comes in several parts. */
+  /** Returns the instants in ascending order. An instant of many entries comes in several parts. */
   instants(): Iterable<Instant>;
 }
 
 export interface EntryList {
   add(time: number, key: string): void;
-  /** All that were added, sorted. Those of the same time keep their order. */
+  /** Returns all added entries in order of time. Entries of the same time keep their order. */
   sorted(): Entries;
 }
 
 const MAX_INSTANT = 1000;
 
-/** Two numbers an entry and no object, so that a log of many million lines fits in memory. */
+/**
+ * Creates an empty list. It keeps two numbers per entry and no object, so that a log of many million
+ * lines fits into memory.
+ */
 export function createEntryList(): EntryList {
   const times: number[] = [];
-  const keyOf: number[] = [];
-  const keys: string[] = [];
-  const places = new Map<string, number>();
-  let inOrder = true;
-
-  const placeOf = (key: string): number => {
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    // V8 keeps a whole line alive for a part cut out of it; a copy stands alone.
-    const copy = Buffer.from(key).toString();
-    places.set(copy, keys.length);
-    return keys.push(copy) - 1;
-  };
-
+  const keyIndexes: number[] = [];
+  const keyTable = createKeyTable();
+  let isInOrder = true;
   return {
     add(time, key) {
-      inOrder &&= time >= (times[times.length - 1] ?? time);
+      isInOrder &&= time >= (times[times.length - 1] ?? time);
       times.push(time);
-      keyOf.push(placeOf(key));
+      keyIndexes.push(keyTable.indexOf(key));
     },
     sorted() {
-      const order = inOrder ? undefined : sortedPlaces(times);
-      const at = (i: number): number => order?.[i] ?? i;
-      const timeAt = (i: number): number => times[at(i)] ?? 0;
-      const count = times.length;
-      return {
-        count,
-        keys,
-        first: timeAt(0),
-        last: timeAt(count - 1),
-        *instants() {
-          for (let from = 0, to = 0; from < count; from = to) {
-            const instant: Instant = { time: timeAt(from), keys: [] };
-            while (to < count && to - from < MAX_INSTANT && timeAt(to) === instant.time) {
-              instant.keys.push(keyOf[at(to++)] ?? 0);
-            }
-            yield instant;
-          }
-        },
-      };
+      const order = isInOrder ? undefined : orderOf(times);
+      return entriesInOrder(order, times, keyIndexes, keyTable.keys);
     },
   };
 }
 
-function sortedPlaces(times: readonly number[]): Uint32Array {
-  const places = new Uint32Array(times.length).map((_, i) => i);
-  return places.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+/** Gives each distinct key a number. */
+function createKeyTable() {
+  const keys: string[] = [];
+  const indexes = new Map<string, number>();
+  return {
+    keys,
+    indexOf(key: string): number {
+      const index = indexes.get(key);
+      if (index !== undefined) return index;
+      // V8 keeps a whole line in memory for a substring of it, but not for a copy.
+      const copy = Buffer.from(key).toString();
+      indexes.set(copy, keys.length);
+      return keys.push(copy) - 1;
+    },
+  };
+}
+
+/** Returns the indexes of `times` in order of time. */
+function orderOf(times: readonly number[]): Uint32Array {
+  const indexes = new Uint32Array(times.length).map((_, i) => i);
+  return indexes.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+}
+
+/** `order` is undefined if the entries are in order of time already. */
+function entriesInOrder(
+  order: Uint32Array | undefined,
+  times: readonly number[],
+  keyIndexes: readonly number[],
+  keys: readonly string[],
+): Entries {
+  const at = (i: number): number => order?.[i] ?? i;
+  const timeAt = (i: number): number => times[at(i)] ?? 0;
+  const count = times.length;
+  return {
+    count,
+    keys,
+    first: timeAt(0),
+    last: timeAt(count - 1),
+    *instants() {
+      for (let from = 0, to = 0; from < count; from = to) {
+        const instant: Instant = { time: timeAt(from), keys: [] };
+        while (to < count && to - from < MAX_INSTANT && timeAt(to) === instant.time) {
+          instant.keys.push(keyIndexes[at(to++)] ?? 0);
+        }
+        yield instant;
+      }
+    },
+  };
 }

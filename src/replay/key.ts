@@ -3,7 +3,8 @@ import { didYouMean } from '../diagnostics/near.js';
 import { MAX_KEY_BYTES } from '../domain.js';
 import type { AccessLine } from './access-log.js';
 
-type KeyOf = (line: AccessLine) => string;
+/** Returns the key of a log line. */
+export type KeyOf = (line: AccessLine) => string;
 
 const FIELDS = new Map<string, KeyOf>([
   ['client', ({ client }) => client],
@@ -15,7 +16,10 @@ const FIELDS = new Map<string, KeyOf>([
 const NAMES = [...FIELDS.keys()];
 const WANTED = `wanted a comma-separated list of ${NAMES.join(', ')}, or =text for a constant key`;
 
-/** What `--key` says: `client,path` are fields of the log, `=all` is one key for every line. */
+/**
+ * Parses the value of `--key`: `client,path` names fields of the log, `=all` is one key for every
+ * line. Throws a ConfigError with every unknown field.
+ */
 export function parseKey(text: string): KeyOf {
   if (text.startsWith('=')) {
     const constant = text.slice(1);
@@ -39,12 +43,12 @@ export function parseKey(text: string): KeyOf {
 }
 
 /**
- * Whether a Check may carry it. Bytes that are no UTF-8 are read as U+FFFD; as keys, several that
- * differ would become one.
+ * Returns whether a Check may have this key. A key with U+FFFD may not: bytes that are not UTF-8 are
+ * decoded to it, so different keys of the log would become one.
  */
 export function isKey(text: string): boolean {
   if (text === '' || text.includes('\uFFFD')) return false;
-  // No character of UTF-16 takes more than three bytes.
+  // A unit of UTF-16 takes at most three bytes of UTF-8.
   return text.length * 3 <= MAX_KEY_BYTES || Buffer.byteLength(text) <= MAX_KEY_BYTES;
 }
 

@@ -1,16 +1,17 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { messageOf } from '../diagnostics/issues.js';
 import { ConfigError } from '../diagnostics/mistakes.js';
 
 export interface Log {
-  /** Undefined for a pipe, whose end nobody knows. */
+  /** The size of the file. Undefined for a pipe, whose size is unknown. */
   bytes: number | undefined;
   chunks: AsyncIterable<Buffer>;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Opens a log file, or takes what comes in for `-`. What cannot be read is a ConfigError. */
+/** Opens a log file, or `stdin` if the name is `-`. Throws a ConfigError if it cannot be read. */
 export async function openLog(name: string, stdin: Readable): Promise<Log> {
   if (name === '-') return { bytes: undefined, chunks: chunksOf('standard input', stdin) };
   try {
@@ -18,7 +19,7 @@ export async function openLog(name: string, stdin: Readable): Promise<Log> {
     const stat = await file.stat();
     if (stat.isDirectory()) {
       await file.close();
-      throw new Error('it is a folder, wanted a file');
+      throw new Error('wanted a file, got a folder');
     }
     const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES });
     return { bytes: stat.isFile() ? stat.size : undefined, chunks: chunksOf(name, stream) };
@@ -39,6 +40,6 @@ async function* chunksOf(name: string, stream: Readable): AsyncGenerator<Buffer>
 }
 
 function unreadable(name: string, error: unknown): ConfigError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ConfigError([{ where: name, path: '', message: `cannot read the log: ${reason}` }]);
+  const message = `cannot read the log: ${messageOf(error)}`;
+  return new ConfigError([{ where: name, path: '', message }]);
 }

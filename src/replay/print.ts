@@ -8,7 +8,7 @@ export interface PolicyReport {
   report: Report;
 }
 
-/** The reports for a person at a terminal. */
+/** Returns the reports as text for a terminal. */
 export function printReports(reports: readonly PolicyReport[], skipped: Skipped): string {
   const sections = reports.map(({ policy, report }) => [
     headingOf(policy),
@@ -18,7 +18,7 @@ export function printReports(reports: readonly PolicyReport[], skipped: Skipped)
   return lines.map((section) => `${section.join('\n')}\n`).join('\n');
 }
 
-/** The reports for a program. */
+/** Returns the reports as one line of JSON. */
 export function printJson(reports: readonly PolicyReport[], skipped: Skipped): string {
   const policies = Object.fromEntries(
     reports.map(({ policy, report }) => {
@@ -58,7 +58,7 @@ function linesOf(report: Report): string[] {
   ];
 }
 
-/** The key comes last: nobody knows how wide a terminal draws it. */
+/** The key is the last column, because nobody knows how wide a terminal draws it. */
 function deniedRow({ key, denied }: { key: string; denied: number }): string {
   return `${String(denied).padStart(6)}  ${shorten(escapeUnprintable(key))}`;
 }
@@ -70,7 +70,7 @@ function skippedLines({ count, first }: Skipped): string[] {
   return [`skipped ${lines}: not in the common or combined log format, or without a usable key`];
 }
 
-/** One decimal, but never 0.0% for some and never 100.0% for almost all. */
+/** One decimal. A part above 0 is never shown as 0.0%, and a part below the whole never as 100.0%. */
 function percent(part: number, whole: number): string {
   if (whole === 0) return '';
   const tenths = Math.round((part / whole) * 1000);
@@ -87,8 +87,8 @@ function shorten(text: string): string {
 }
 
 /**
- * Keys are whatever strangers sent: what would steer a terminal, turn its writing round or hide is
- * shown as JSON's escape, which in JSON means the same.
+ * Clients choose the keys. Characters that control a terminal, reverse its writing direction or are
+ * invisible become JSON escapes, so the JSON output still has the same keys.
  */
 function escapeUnprintable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>

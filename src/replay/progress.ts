@@ -2,21 +2,21 @@ import type { Writable } from 'node:stream';
 
 export interface Progress {
   show(what: string, done: number, total: number): void;
-  /** Wipes the bar away. */
+  /** Removes the bar. */
   clear(): void;
 }
 
 const WIDTH = 30;
 
-/** A bar on one line of a terminal; nothing where there is no terminal to draw on. */
-export function createProgress(err: Writable, wanted: boolean): Progress {
-  if (!wanted || !('isTTY' in err) || err.isTTY !== true) return { show() {}, clear() {} };
+/** Draws a bar on one line of a terminal. Draws nothing if `err` is not a terminal. */
+export function createProgress(err: Writable, isWanted: boolean): Progress {
+  if (!isWanted || !('isTTY' in err) || err.isTTY !== true) return { show() {}, clear() {} };
   let shown = '';
   return {
     show(what, done, total) {
-      const part = total === 0 ? 1 : Math.min(1, done / total);
-      const bar = '█'.repeat(Math.floor(part * WIDTH)).padEnd(WIDTH, '░');
-      const text = `${what} ${bar} ${String(Math.floor(part * 100)).padStart(3)}%`;
+      const fraction = total === 0 ? 1 : Math.min(1, done / total);
+      const bar = '█'.repeat(Math.floor(fraction * WIDTH)).padEnd(WIDTH, '░');
+      const text = `${what} ${bar} ${String(Math.floor(fraction * 100)).padStart(3)}%`;
       if (text === shown) return;
       err.write(`\r${text.padEnd(shown.length)}`);
       shown = text;

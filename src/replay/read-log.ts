@@ -1,34 +1,39 @@
 import { parseAccessLine } from './access-log.js';
 import { createEntryList, type Entries } from './entries.js';
-import { isKey, type parseKey } from './key.js';
+import { isKey, type KeyOf } from './key.js';
 import { createLineSplitter } from './lines.js';
 
-/** Lines that are no log lines or have no key that a Check may carry. */
+/** Lines that are not log lines, or whose key a Check may not have. */
 export interface Skipped {
   count: number;
-  /** The numbers of the first few, from 1. */
+  /** The line numbers of the first few, counted from 1. */
   first: number[];
 }
 
 const MAX_SHOWN = 5;
 
-/** A log's entries by key, and what had to be left out. */
+export interface LogEntries {
+  entries: Entries;
+  skipped: Skipped;
+}
+
+/** Reads a log to its end. `onBytes` is called with the number of bytes read so far. */
 export async function readLog(options: {
   chunks: AsyncIterable<Buffer>;
-  keyOf: ReturnType<typeof parseKey>;
+  keyOf: KeyOf;
   onBytes: (done: number) => void;
-}): Promise<{ entries: Entries; skipped: Skipped }> {
+}): Promise<LogEntries> {
   const { chunks, keyOf, onBytes } = options;
   const list = createEntryList();
   const skipped: Skipped = { count: 0, first: [] };
   const splitter = createLineSplitter();
   let number = 0;
 
-  const take = (text: string | undefined): void => {
+  const take = (rawText: string | undefined): void => {
     number++;
-    // A byte order mark is invisible and would make the first client another one.
-    const plain = number === 1 ? text?.replace(/^\uFEFF/, '') : text;
-    const line = plain === undefined ? undefined : parseAccessLine(plain);
+    // A byte order mark would become an invisible part of the first client.
+    const text = number === 1 ? rawText?.replace(/^\uFEFF/, '') : rawText;
+    const line = text === undefined ? undefined : parseAccessLine(text);
     const key = line === undefined ? '' : keyOf(line);
     if (line !== undefined && isKey(key)) {
       list.add(line.time, key);

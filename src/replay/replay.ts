@@ -5,27 +5,28 @@ import type { Outcome, Store } from '../store/store.js';
 import type { Entries } from './entries.js';
 import { createTally, type Report } from './report.js';
 
-/** An empty store with room for `maxKeys` state keys. */
+/** Creates an empty store with room for `maxKeys` state keys. */
 export type CreateStore = (clock: Clock, maxKeys: number) => Store;
 
 export interface ReplayOptions {
   createStore: CreateStore;
-  /** How many of the most denied keys are reported. */
-  top?: number;
-  /** Called now and then with the number of checks done; replay goes on when it resolves. */
+  /** Called now and then with the number of checks done. Replay continues when it resolves. */
   pause?: (done: number) => Promise<void>;
 }
 
 const CHECKS_BETWEEN_PAUSES = 10_000;
 
-/** Asks a Policy for every entry, at the entry's own time and cost 1, on an empty store. */
+/**
+ * Checks every entry against a Policy, at the entry's own time and with cost 1, on an empty store.
+ * Throws if the store fails.
+ */
 export async function replay(
   policy: Policy,
   entries: Entries,
-  { createStore, top = 10, pause }: ReplayOptions,
+  { createStore, pause }: ReplayOptions,
 ): Promise<Report> {
   let now = entries.first;
-  // Room for every state there could be: an evicted one would change the figures.
+  // Room for every state that there can be, because an eviction would change the figures.
   const store = createStore(() => now, Math.max(1, entries.keys.length * policy.limits.length));
   const tally = createTally(entries);
   let done = 0;
@@ -34,10 +35,10 @@ export async function replay(
     for (const { time, keys } of entries.instants()) {
       now = time;
       const checks = keys.map(
-        (place, i): Check => ({
+        (keyIndex, i): Check => ({
           kind: 'check',
           policy,
-          key: entries.keys[place] ?? '',
+          key: entries.keys[keyIndex] ?? '',
           cost: 1,
           id: String(done + i),
         }),
@@ -54,7 +55,7 @@ export async function replay(
   } finally {
     await store.close();
   }
-  return tally.report(top);
+  return tally.report();
 }
 
 function codeOf(check: Check, outcome: Outcome | undefined): Decision['code'] {

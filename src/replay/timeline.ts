@@ -1,4 +1,4 @@
-/** Allowed and denied checks over time: column `i` begins at `start + i * step`. */
+/** Allowed and denied checks over time. Column `i` starts at `start + i * step`. */
 export interface Timeline {
   /** Microseconds. */
   start: number;
@@ -7,18 +7,18 @@ export interface Timeline {
   denied: number[];
 }
 
-/** With its labels, a row of so many columns fits a terminal of 80. */
+/** A row of 56 columns with its labels fits a terminal of 80 columns. */
 const MAX_COLUMNS = 56;
 const SECOND = 1_000_000;
 const DAY = 86_400 * SECOND;
-/** Seconds that people count in: 1 s to 60 s, 1 min to 30 min, 1 h to 12 h, days. */
+/** Round lengths of a column: 1 s to 30 s, 1 min to 30 min, 1 h to 12 h. Beyond, whole days. */
 const STEPS = [
   ...[1, 2, 3, 5, 10, 15, 20, 30],
   ...[60, 120, 180, 300, 600, 900, 1200, 1800],
   ...[3600, 7200, 10_800, 14_400, 21_600, 43_200],
 ].map((seconds) => seconds * SECOND);
 
-/** An empty timeline from `first` to `last`, whose columns begin at round times. */
+/** Creates an empty timeline from `first` to `last`. Its columns start at multiples of the step. */
 export function createTimeline(first: number, last: number): Timeline {
   const columnsOf = (step: number): number =>
     Math.floor(last / step) - Math.floor(first / step) + 1;
@@ -28,6 +28,7 @@ export function createTimeline(first: number, last: number): Timeline {
   return { start: Math.floor(first / step) * step, step, allowed: zeros(), denied: zeros() };
 }
 
+/** Adds one check at `time` to a row. */
 export function countAt(timeline: Timeline, row: 'allowed' | 'denied', time: number): void {
   const column = Math.floor((time - timeline.start) / timeline.step);
   timeline[row][column] = (timeline[row][column] ?? 0) + 1;
@@ -36,8 +37,8 @@ export function countAt(timeline: Timeline, row: 'allowed' | 'denied', time: num
 const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /**
- * The two rows on one scale, so that their heights compare. What is not zero is never drawn as
- * nothing.
+ * Returns the lines of a drawing. Both rows have the same scale, so that their heights can be
+ * compared, and a count above 0 is never drawn as a blank.
  */
 export function drawTimeline({ start, step, allowed, denied }: Timeline): string[] {
   const peak = Math.max(1, ...allowed, ...denied);
@@ -49,7 +50,7 @@ export function drawTimeline({ start, step, allowed, denied }: Timeline): string
   };
   const end = formatTime(start + step * allowed.length);
   return [
-    `timeline, ${formatStep(step)} a column`,
+    `timeline, ${formatStep(step)} per column`,
     `allowed ${row(allowed)}`,
     `denied  ${row(denied)}`,
     `        ${`${formatTime(start)} `.padEnd(allowed.length - end.length)}${end}`,

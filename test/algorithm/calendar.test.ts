@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CALENDAR_UNITS, calendarWindow } from '../../src/algorithm/windows/calendar.js';
 import { calendarWindows, windowEnd } from '../../src/algorithm/windows/windows.js';
 import { findZone, type Zone } from '../../src/algorithm/windows/zone.js';
+import { wallOf } from './clock-changes.js';
 
 const HOUR = 3_600_000;
 
@@ -24,11 +25,8 @@ describe('the vectors', () => {
     const zone = zoneOf(row.timezone);
     const now = Date.parse(row.now);
     const window = calendarWindow(row.unit, zone, now);
-    expect(window).toEqual({
-      date: row.window,
-      start: Date.parse(row.start),
-      end: Date.parse(row.end),
-    });
+    expect(window).toEqual({ start: Date.parse(row.start), end: Date.parse(row.end) });
+    expect(wallOf(row.timezone).date(window.start)).toBe(row.window);
     expect((window.end - window.start) / HOUR).toBe(row.hours);
     const end = windowEnd(calendarWindows(row.unit, zone)(now * 1000), now * 1000);
     expect(end - now * 1000).toBe(row.resetAfterMs * 1000);
@@ -57,11 +55,13 @@ describe('windows in which the clocks do something', () => {
     const after = calendarWindow(unit, zone, end);
     expect(before.end).toBe(start);
     expect(after.start).toBe(end);
+    const wall = wallOf(timezone);
     if (hours === 0) {
-      expect(after.date > date && before.date < date).toBe(true);
+      expect(wall.date(after.start) > date && wall.date(before.start) < date).toBe(true);
       return;
     }
-    const window = { date, start, end };
+    expect(wall.date(start)).toBe(date);
+    const window = { start, end };
     expect(calendarWindow(unit, zone, start)).toEqual(window);
     expect(calendarWindow(unit, zone, Math.floor((start + end) / 2))).toEqual(window);
     expect(calendarWindow(unit, zone, end - 1)).toEqual(window);
@@ -73,13 +73,14 @@ describe('windows in which the clocks do something', () => {
 test('a minute that is read as the old date belongs to the new day, once that has begun', () => {
   // 23:30 on the 6th by the wall; the 7th began at 02:30Z, and the clock went back at 02:31Z.
   const at = Date.parse('2010-11-07T03:00:00Z');
-  expect(calendarWindow('day', zoneOf('America/St_Johns'), at).date).toBe('2010-11-07');
+  expect(calendarWindow('day', zoneOf('America/St_Johns'), at).start).toBe(
+    Date.parse('2010-11-07T02:30:00Z'),
+  );
 });
 
 test('a fixed offset has its own midnight, and every day of it has 24 hours', () => {
   const window = calendarWindow('day', zoneOf('-03:00'), Date.parse('2026-06-03T02:59:59Z'));
   expect(window).toEqual({
-    date: '2026-06-02',
     start: Date.parse('2026-06-02T03:00:00Z'),
     end: Date.parse('2026-06-03T03:00:00Z'),
   });

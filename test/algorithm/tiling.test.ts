@@ -18,6 +18,14 @@ const LENGTHS: Record<CalendarUnit, readonly [number, number]> = {
   year: [364 * 24, 367 * 24],
 };
 
+/** Whether a window may start on a local date. */
+const STARTS: Record<CalendarUnit, (date: string) => boolean> = {
+  day: () => true,
+  week: (date) => new Date(date).getUTCDay() === 1,
+  month: (date) => date.endsWith('-01'),
+  year: (date) => date.endsWith('-01-01'),
+};
+
 const ZONES = Intl.supportedValuesOf('timeZone').map((name) => {
   const zone = findZone(name);
   if (zone === undefined) throw new Error(`no zone ${name}`);
@@ -66,12 +74,13 @@ function findFault(
   unit: CalendarUnit,
   wall: Wall,
   before: CalendarWindow,
-  { date, start, end }: CalendarWindow,
+  { start, end }: CalendarWindow,
 ): string | undefined {
   const [shortest, longest] = LENGTHS[unit];
+  const date = wall.date(start);
   if (start !== before.end) return 'a gap or an overlap';
   if (end - start < shortest * HOUR || end - start > longest * HOUR) return 'a strange length';
-  if (wall.date(start) !== date && unit === 'day') return 'a start on another date';
+  if (!STARTS[unit](date)) return 'a start on another date';
   if (wall.date(start - 1) >= date) return 'a start after the first instant of its date';
   return undefined;
 }

@@ -1,16 +1,13 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Flags, loadSettings, settingList } from '../../src/config/settings.js';
 import { ConfigError } from '../../src/diagnostics/mistakes.js';
+import { tempFile } from '../kit/files.js';
 
-function fileWith(text: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'sluice-settings-')), 'sluice.yaml');
-  writeFileSync(file, text);
-  return file;
+function fileWith(yaml: string): string {
+  return tempFile('sluice.yaml', yaml);
 }
 
+/** The lines of the ConfigError that these settings cause. Without `config`, the file is empty. */
 function mistakes(flags: Flags, environment: Record<string, string>): string[] {
   try {
     loadSettings({ config: fileWith('{}'), ...flags }, environment);
@@ -21,20 +18,20 @@ function mistakes(flags: Flags, environment: Record<string, string>): string[] {
   return [];
 }
 
+/** The resolved settings of Redis. */
 function redisOf(environment: Record<string, string>) {
   const { store } = loadSettings({ config: fileWith('{}') }, environment);
   if (store.kind !== 'redis') throw new Error('not redis');
   return store.redis;
 }
 
-const ADDRESS_WANTED =
-  'wanted an address of Redis as well (redis.url or redis.sentinels), or store: memory';
-const DATABASE_WANTED = 'wanted nothing but a database number of 0 to 65535 after the / of the URL';
-const PLAIN_WANTED = 'wanted a URL without ? and #; in a password they are written %3F and %23';
+const ADDRESS_WANTED = 'wanted redis.url or redis.sentinels as well, or store: memory';
+const DATABASE_WANTED = 'wanted only a database number from 0 to 65535 after the / of the URL';
+const PLAIN_WANTED = 'wanted a URL without ? and #; in a password, write them as %3F and %23';
 const SAME_WANTED = 'wanted the same user, password and protocol in all URLs';
 
 describe('settings', () => {
-  it('need no file and no variable', () => {
+  it('have defaults, so that no file and no variable is needed', () => {
     const settings = loadSettings({ config: fileWith('{}') }, {});
     expect(settings).toMatchObject({
       policies: 'config/policies',
@@ -45,7 +42,7 @@ describe('settings', () => {
     });
   });
 
-  it('take a flag before a variable, and a variable before the file', () => {
+  it('prefer a flag to a variable, and a variable to the file', () => {
     const config = fileWith('http: { port: 1, host: file }\ngrpc: { port: 1 }\nadmin: { port: 1 }');
     const environment = { SLUICE_CONFIG: config, SLUICE_HTTP_PORT: '2', SLUICE_GRPC_PORT: '2' };
     const settings = loadSettings({ 'http-port': '3' }, environment);
@@ -54,7 +51,7 @@ describe('settings', () => {
     expect(settings.admin.port).toBe(1);
   });
 
-  it('have the names that others rely on', () => {
+  it('keep the variable names that deployments rely on', () => {
     expect(['SLUICE_CONFIG', ...settingList.map(({ variable }) => variable)]).toEqual(
       expect.arrayContaining([
         'SLUICE_CONFIG',
@@ -77,7 +74,7 @@ describe('settings', () => {
     );
   });
 
-  it('read one URL, several, Sentinels, and what comes with them', () => {
+  it('resolve one URL, several URLs, or Sentinels', () => {
     expect(redisOf({ SLUICE_REDIS_URL: 'rediss://me:p%40ss@redis.example:6380/3' })).toEqual({
       mode: 'single',
       nodes: [{ host: 'redis.example', port: 6380 }],
@@ -111,7 +108,7 @@ describe('settings', () => {
     });
   });
 
-  it('show every mistake at once, each under the name it was given by', () => {
+  it('report every mistake at once, each with the flag or variable that caused it', () => {
     expect(
       mistakes(
         { 'http-port': 'eighty' },
@@ -131,7 +128,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('show mistakes of the file with line and path, and never a password', () => {
+  it('report mistakes in the file with line and path, and never show a password', () => {
     const config = fileWith('http:\n  prot: 1\nredis:\n  url: http://me:secret@x\n');
     expect(() => loadSettings({ config }, {})).toThrow(
       `${config}:2:3: http.prot: unknown field (did you mean port?); wanted one of host, port`,
@@ -151,23 +148,26 @@ describe('settings', () => {
     ['redis://me:secret@h?db=3', PLAIN_WANTED],
     ['redis://me:secret@h/3#x', PLAIN_WANTED],
     ['redis://me:secret@a/x,redis://me:secret@b/y', DATABASE_WANTED],
-    ['redis://:pa%ss@h', 'wanted % of a user or password in the URL to be written %25'],
+    ['redis://:pa%ss@h', 'wanted each % in the user or password of the URL to be written as %25'],
     ['redis://me:secret@a,redis://me:other@b', SAME_WANTED],
     ['redis://me:secret@a,redis://you:secret@b', SAME_WANTED],
     ['redis://me:secret@a,rediss://me:secret@b', SAME_WANTED],
-  ])('refuse a URL that would not mean what it says, without showing it: %s', (url, mistake) => {
-    expect(mistakes({}, { SLUICE_REDIS_URL: url })).toEqual([`SLUICE_REDIS_URL: ${mistake}`]);
-  });
+  ])(
+    'reject a URL with a part that would be ignored or misread, without showing it: %s',
+    (url, mistake) => {
+      expect(mistakes({}, { SLUICE_REDIS_URL: url })).toEqual([`SLUICE_REDIS_URL: ${mistake}`]);
+    },
+  );
 
-  it('take a URL that ends in a slash, or in the last database', () => {
+  it('accept a URL that ends in a slash or in the highest database number', () => {
     expect(redisOf({ SLUICE_REDIS_URL: 'redis://h/' }).database).toBe(0);
     expect(redisOf({ SLUICE_REDIS_URL: 'redis://h/65535' }).database).toBe(65_535);
   });
 
-  it('refuse an empty list of Sentinels and an empty name of theirs', () => {
+  it('reject an empty list of Sentinels and an empty sentinelName', () => {
     const config = fileWith('redis: { sentinels: [], sentinelName: main }');
     expect(mistakes({ config }, {})).toEqual([
-      `${config}:1:10: redis.sentinels: wanted a list of at least 1, got []`,
+      `${config}:1:10: redis.sentinels: wanted a list of at least 1 item, got []`,
     ]);
     const nameless = fileWith('redis: { sentinels: ["a:1"], sentinelName: "" }');
     expect(mistakes({ config: nameless }, {})).toEqual([
@@ -175,35 +175,35 @@ describe('settings', () => {
     ]);
   });
 
-  it('of Redis may be there without an address if the store is said to be memory', () => {
+  it('of Redis need no address if the store is set to memory', () => {
     const environment = { SLUICE_REDIS_TIMEOUT_MS: '20', SLUICE_REDIS_CLUSTER: 'true' };
     expect(mistakes({}, { ...environment, SLUICE_STORE: 'memory' })).toEqual([]);
     expect(mistakes({}, { SLUICE_REDIS_CLUSTER: 'false' })).toEqual([]);
   });
 
   it.each([
-    ['- a', 'a list of 1'],
-    ['SLUICE_REDIS_URL=redis://:secret@h', 'a text'],
+    ['- a', 'a list of 1 item'],
+    ['SLUICE_REDIS_URL=redis://:secret@h', 'a string'],
     ['5', '5'],
-  ])('refuse a file that is no map, without showing what may be a password: %s', (text, got) => {
+  ])('reject a file that is not a map, without showing its content: %s', (text, got) => {
     const config = fileWith(text);
     expect(mistakes({ config }, {})).toEqual([`${config}:1:1: wanted a map of fields, got ${got}`]);
   });
 
-  it.each(['', '# nothing', 'null', '{}'])('may be in a file that says nothing: %j', (text) => {
+  it.each(['', '# nothing', 'null', '{}'])('accept an empty file: %j', (text) => {
     expect(mistakes({ config: fileWith(text) }, {})).toEqual([]);
   });
 
-  it('refuse what stands inside of itself', () => {
+  it('reject an alias inside the node that it refers to, and accept other aliases', () => {
     const config = fileWith('redis: &a {tls: *a, nope: 1}');
     expect(mistakes({ config }, {})).toEqual([
-      `${config}:1:17: *a stands inside of what it means; wanted no circle`,
+      `${config}:1:17: the alias *a refers to a node that contains it`,
     ]);
-    const used = fileWith('http: &a { port: 0 }\ngrpc: *a\n');
-    expect(mistakes({ config: used }, {})).toEqual([]);
+    const shared = fileWith('http: &a { port: 0 }\ngrpc: *a\n');
+    expect(mistakes({ config: shared }, {})).toEqual([]);
   });
 
-  it('show a field given twice together with the other mistakes of the file', () => {
+  it('report a field given twice together with the other mistakes of the file', () => {
     const config = fileWith('http: { port: 1, port: a }\nnope: 1\n');
     expect(mistakes({ config }, {})).toEqual([
       `${config}:1:18: the field port is given twice in one map; wanted once`,
@@ -244,18 +244,18 @@ describe('settings', () => {
     ],
     [
       { SLUICE_REDIS_SENTINELS: 'a:65536', SLUICE_REDIS_SENTINEL_NAME: 'x' },
-      'SLUICE_REDIS_SENTINELS: wanted a port of 1 to 65535, got "a:65536"',
+      'SLUICE_REDIS_SENTINELS: wanted a port from 1 to 65535, got "a:65536"',
     ],
     [{ SLUICE_REDIS_URL: 'redis://a,redis://b/3' }, 'redis.database: wanted 0, the only database'],
     [{ SLUICE_REDIS_TIMEOUT_MS: '0' }, 'SLUICE_REDIS_TIMEOUT_MS: wanted at least 1, got 0'],
-    [{ SLUICE_CONFIG: '/nowhere.yaml' }, '/nowhere.yaml: cannot read it'],
-  ])('refuse what does not fit together: %j', (environment, mistake) => {
+    [{ SLUICE_CONFIG: '/nowhere.yaml' }, '/nowhere.yaml: cannot read the file: ENOENT'],
+  ])('reject wrong, missing or contradictory settings: %j', (environment, mistake) => {
     expect(
       mistakes('SLUICE_CONFIG' in environment ? { config: undefined } : {}, environment).join('\n'),
     ).toContain(mistake);
   });
 
-  it('are not misled by the variables that Kubernetes sets for a Service called sluice', () => {
+  it('ignore the variables that Kubernetes sets for a Service named sluice', () => {
     expect(
       mistakes(
         {},
@@ -270,7 +270,7 @@ describe('settings', () => {
     ).toEqual([]);
   });
 
-  it('take for a link of Kubernetes neither a flag nor a variable that is no port', () => {
+  it('do not take a flag, or a variable that is not a port, for a Kubernetes link', () => {
     const link = 'tcp://127.0.0.1:6379';
     const mistake = 'wanted redis://[user:password@]host:port[/database] or rediss://...';
     expect(mistakes({}, { SLUICE_REDIS_URL: link })).toEqual([`SLUICE_REDIS_URL: ${mistake}`]);

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
+import { tempFile } from './files.js';
 import { until } from './until.js';
 
 /** The service as a user starts it, in a process of its own. */
@@ -84,11 +82,9 @@ function readListening(line: string) {
   return listeningSchema.safeParse(JSON.parse(line)).data;
 }
 
-/** A file of policies in a folder of its own. */
+/** Creates a policy file for the running test. */
 export function policyFile(yaml: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'sluice-policies-')), 'policies.yaml');
-  writeFileSync(file, yaml);
-  return file;
+  return tempFile('policies.yaml', yaml);
 }
 
 const answerSchema = z.looseObject({

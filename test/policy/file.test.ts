@@ -1,21 +1,15 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/diagnostics/mistakes.js';
 import { loadPolicies } from '../../src/policy/file.js';
+import { tempFolder } from '../kit/files.js';
 
-/** Writes files into a fresh folder. */
-function folderWith(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-config-'));
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
-
-/** The lines of all mistakes, with the folder's name taken off. */
+/**
+ * Loads one of the files, or all of them if `name` is empty. Returns the lines of its ConfigError,
+ * with file names relative to the folder.
+ */
 function mistakesIn(files: Record<string, string>, name = 'p.yaml'): string[] {
-  const folder = folderWith(files);
+  const folder = tempFolder(files);
   try {
     loadPolicies(name === '' ? folder : join(folder, name));
   } catch (error) {
@@ -27,15 +21,15 @@ function mistakesIn(files: Record<string, string>, name = 'p.yaml'): string[] {
   return [];
 }
 
-/** The mistakes of one Limit, without where it stands. */
+/** The mistakes of one Limit, without the file name and the path of the Limit. */
 function limitMistakes(limit: string): string[] {
   const lines = mistakesIn({ 'p.yaml': `policies:\n  p:\n    limits:\n      - ${limit}\n` });
   return lines.map((line) => line.replace(/^p\.yaml:\d+:\d+: policies\.p\.limits\[0\]\.?/, ''));
 }
 
 describe('policies', () => {
-  it('are read from a file, and from all YAML files of a folder', () => {
-    const folder = folderWith({
+  it('are loaded from a file, or from all YAML files of a folder', () => {
+    const folder = tempFolder({
       'a.yaml': 'policies: { a: { limits: [{ algorithm: fixed-period, quota: 1, period: 1s }] } }',
       'b.yml': 'policies: { b: { limits: [{ algorithm: sliding-log, quota: 1, period: 1s }] } }',
       'c.txt': 'not policies',
@@ -44,11 +38,11 @@ describe('policies', () => {
     expect([...loadPolicies(join(folder, 'a.yaml')).keys()]).toEqual(['a']);
   });
 
-  it('the examples of this repository are right', () => {
+  it('of this repository have no mistakes', () => {
     expect([...loadPolicies('config/policies').keys()]).toEqual(['login', 'sms', 'search']);
   });
 
-  it('show ten different mistakes at once, each with line, path, what was given and what was wanted', () => {
+  it('report many different mistakes at once, each with line, path, what was wanted and what was given', () => {
     const text = `policies:
   one:
     descripton: a slip
@@ -72,9 +66,9 @@ describe('policies', () => {
       'p.yaml:5:11: policies.one.limits[0].algorithm: wanted sliding-log or fixed-period, got "fixed-periods" (did you mean fixed-period?)',
       'p.yaml:6:36: policies.one.limits[1].quota: wanted at least 0, got -1',
       'p.yaml:7:46: policies.one.limits[2].period: wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, or one of day, week, month, year, got "1 minute"',
-      'p.yaml:8:9: policies.one.limits[3].period: wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, or one of day, week, month, year, nothing given',
+      'p.yaml:8:9: policies.one.limits[3].period: wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, or one of day, week, month, year, got nothing',
       'p.yaml:9:59: policies.one.limits[4].timezone: wanted an IANA name like Europe/Madrid, UTC, or an offset like +05:30, got "Mars/Olympus"',
-      'p.yaml:11:5: policies.two.limits: wanted a list of at least 1, got []',
+      'p.yaml:11:5: policies.two.limits: wanted a list of at least 1 item, got []',
       'p.yaml:14:35: policies.three.limits[0].quota: wanted at most 100000: a sliding-log remembers every unit (about 120 bytes each); use fixed-period for larger quotas, got 200000',
       'p.yaml:15:35: policies.three.limits[1].quota: wanted a number, got "5"',
       'p.yaml:15:47: policies.three.limits[1].period: wanted a duration like 500ms, 10s, 1m30s, 1h or 7d, got "day"',
@@ -84,7 +78,7 @@ describe('policies', () => {
     ]);
   });
 
-  it('C154: refuse a field given twice, a name given twice, and a policy in two files', () => {
+  it('C154: reject a field given twice, a name given twice, and a policy in two files', () => {
     const limit = '{ algorithm: fixed-period, quota: 1, period: 1s }';
     expect(
       mistakesIn({
@@ -105,13 +99,13 @@ describe('policies', () => {
         },
         '',
       ),
-    ).toEqual(['b.yaml:1:13: policies.p: this policy is defined in a.yaml already; wanted once']);
+    ).toEqual(['b.yaml:1:13: policies.p: this policy is already defined in a.yaml; wanted once']);
     expect(mistakesIn({ 'p.yaml': `policies: { p: { limits: [${limit}, ${limit}] } }` })).toEqual([
-      'p.yaml:1:78: policies.p.limits[1]: another limit is called p as well; wanted a name of its own for each limit',
+      'p.yaml:1:78: policies.p.limits[1]: another limit of this policy is also named p; wanted a unique name for each limit',
     ]);
   });
 
-  it('show a field given twice together with the other mistakes of its file', () => {
+  it('report a field given twice together with the other mistakes of its file', () => {
     const text = `policies:
   p:
     limits: [{ algorithm: fixed-period, quota: 5, quota: -1, period: 1s }]
@@ -124,13 +118,13 @@ describe('policies', () => {
     ]);
   });
 
-  it('refuse limits that stand inside of themselves', () => {
+  it('reject an alias inside the limits that it refers to', () => {
     expect(
       mistakesIn({ 'p.yaml': 'policies:\n  p:\n    limits: &a\n      - limits: *a\n' }),
-    ).toEqual(['p.yaml:4:17: *a stands inside of what it means; wanted no circle']);
+    ).toEqual(['p.yaml:4:17: the alias *a refers to a node that contains it']);
   });
 
-  it('show the list of known fields once for all unknown ones of a map', () => {
+  it('list the known fields only once for all unknown fields of a map', () => {
     expect(mistakesIn({ 'p.yaml': 'policies: { p: { a: 1, b: 2, limits: 1 } }' })).toEqual([
       'p.yaml:1:30: policies.p.limits: wanted a list, got 1',
       'p.yaml:1:18: policies.p.a: unknown field; wanted one of description, limits',
@@ -140,19 +134,19 @@ describe('policies', () => {
 
   it.each([
     ['{ algorithm: [fixed-period] }', 'got ["fixed-period"]'],
-    ['{ algorithm: [[fixed-period]] }', 'got a list of 1'],
+    ['{ algorithm: [[fixed-period]] }', 'got a list of 1 item'],
     ['{ algorithm: { a: {} } }', 'got a map of fields'],
-    [`{ algorithm: [${'1, '.repeat(100)}] }`, 'got a list of 100'],
+    [`{ algorithm: [${'1, '.repeat(100)}] }`, 'got a list of 100 items'],
     [`{ algorithm: ${'x'.repeat(100)} }`, `got "${'x'.repeat(56)}...`],
-  ])('show in few characters what was given: %.40s', (limit, got) => {
+  ])('shorten a long value in messages: %.40s', (limit, got) => {
     expect(limitMistakes(limit)).toEqual([`algorithm: wanted sliding-log or fixed-period, ${got}`]);
   });
 
   it.each([
     ['{ algorithm: fixed-period, quota: 5 }', 'period: wanted a duration'],
-    ['{ algorithm: fixed-period, period: 1m }', 'quota: wanted a number, nothing given'],
-    ['{ quota: 5, period: 1m }', 'algorithm: wanted sliding-log or fixed-period, nothing given'],
-  ])('C155: refuse a limit that lacks a field: %s', (limit, mistake) => {
+    ['{ algorithm: fixed-period, period: 1m }', 'quota: wanted a number, got nothing'],
+    ['{ quota: 5, period: 1m }', 'algorithm: wanted sliding-log or fixed-period, got nothing'],
+  ])('C155: reject a limit that lacks a field: %s', (limit, mistake) => {
     expect(limitMistakes(limit)[0]).toContain(mistake);
   });
 
@@ -175,18 +169,18 @@ describe('policies', () => {
       '{ algorithm: fixed-period, quota: 5, period: 1m, countDenied: yes }',
       'countDenied: wanted true or false, got "yes"',
     ],
-  ])('C159: refuse a wrong type at load: %s', (limit, mistake) => {
+  ])('C159: reject a wrong type at load: %s', (limit, mistake) => {
     expect(limitMistakes(limit).join()).toContain(mistake);
   });
 
-  it('C084: refuse a period beyond ten years, naming the maximum', () => {
+  it('C084: reject a period above ten years and name the maximum', () => {
     const [mistake] = limitMistakes('{ algorithm: fixed-period, quota: 1, period: 12622780800s }');
     expect(mistake).toContain('a duration from 1ms to 3650d (ten years, the maximum)');
     expect(limitMistakes('{ algorithm: fixed-period, quota: 1, period: 400y }')).toHaveLength(1);
     expect(limitMistakes('{ algorithm: fixed-period, quota: 1, period: 3650d }')).toEqual([]);
   });
 
-  it('C086: refuse a quota that no number holds exactly', () => {
+  it('C086: reject a quota that a number cannot represent exactly', () => {
     expect(
       limitMistakes('{ algorithm: fixed-period, quota: 9007199254740993, period: 1h }'),
     ).toHaveLength(1);
@@ -195,7 +189,7 @@ describe('policies', () => {
     ).toEqual([]);
   });
 
-  it('refuse what would have no effect: a zone without boundaries, an alignment of the calendar', () => {
+  it('reject fields without effect: a zone without aligned periods, an alignment of a calendar period', () => {
     expect(
       limitMistakes('{ algorithm: fixed-period, quota: 1, period: 1h, timezone: UTC }'),
     ).toEqual([
@@ -207,7 +201,7 @@ describe('policies', () => {
     expect(mistake).toContain('align: wanted clock or nothing');
   });
 
-  it('show cross-field mistakes together with the others', () => {
+  it('report mistakes across fields together with the others', () => {
     expect(
       limitMistakes('{ algorithm: fixed-period, quota: -1, period: 1h, timezone: UTC }'),
     ).toHaveLength(2);
@@ -224,21 +218,21 @@ describe('policies', () => {
       'a: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\npolicies: [*c, *c, *c, *c, *c, *c, *c, *c, *c]',
       'alias',
     ],
-  ])('refuse a file that is none: %.20j', (text, mistake) => {
+  ])('reject a file that does not contain policies: %.20j', (text, mistake) => {
     expect(mistakesIn({ 'p.yaml': text }).join('\n')).toContain(mistake);
     expect(mistakesIn({ 'p.yaml': text })).not.toEqual([]);
   });
 
-  it('say so if there is nothing to read', () => {
+  it('report a missing file and a folder without YAML files', () => {
     expect(mistakesIn({}, 'none.yaml')[0]).toContain('none.yaml: cannot read policies: ENOENT');
     expect(mistakesIn({ 'c.txt': '' }, '')).toEqual([
       '.: no policies: wanted a folder with .yaml or .yml files',
     ]);
   });
 
-  it('keep names that are words of JavaScript apart from everything', () => {
+  it('may have the names of object properties, except __proto__', () => {
     const limit = '{ algorithm: fixed-period, quota: 1, period: 1s }';
-    const folder = folderWith({
+    const folder = tempFolder({
       'p.yaml': `policies:\n  constructor: { limits: [${limit}] }\n  toString: { limits: [${limit}] }\n`,
     });
     expect([...loadPolicies(folder).keys()]).toEqual(['constructor', 'toString']);

@@ -4,25 +4,25 @@ import { parseAccessLine } from '../../src/replay/access-log.js';
 const COMMON = '10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 203';
 const TIME = Date.UTC(2015, 4, 17, 10, 5, 3) * 1000;
 
-/** The common line with another part in it. */
+/** The common line with some parts replaced. */
 function lineWith(part: { client?: string; user?: string; time?: string; request?: string }) {
   const { client = '10.0.0.1', user = '-', time = '17/May/2015:10:05:03 +0000' } = part;
   return `${client} - ${user} [${time}] "${part.request ?? 'GET /a HTTP/1.1'}" 200 203`;
 }
 
 describe('a line of an access log', () => {
-  test('is read from the common format', () => {
+  test('is parsed in the common format', () => {
     const line = { time: TIME, client: '10.0.0.1', user: '-', method: 'GET', path: '/a' };
     expect(parseAccessLine(COMMON)).toEqual({ ...line, status: '200' });
   });
 
-  test('is read from the combined format and from formats that add to it', () => {
-    for (const more of [' "-" "browser"', ' "-" "a \\"b\\" c"', ' "-" "-" 0.003 "10.1.1.1"']) {
-      expect(parseAccessLine(COMMON + more)).toEqual(parseAccessLine(COMMON));
+  test('is parsed in the combined format and in formats that extend it', () => {
+    for (const suffix of [' "-" "browser"', ' "-" "a \\"b\\" c"', ' "-" "-" 0.003 "10.1.1.1"']) {
+      expect(parseAccessLine(COMMON + suffix)).toEqual(parseAccessLine(COMMON));
     }
   });
 
-  test('may come from an IPv6 client or a host name', () => {
+  test('may have an IPv6 address or a host name as its client', () => {
     for (const client of ['2001:db8::1', '::ffff:10.0.0.1', '::1', 'crawl-66.example.net']) {
       expect(parseAccessLine(lineWith({ client }))).toMatchObject({ client, path: '/a' });
     }
@@ -33,7 +33,7 @@ describe('a line of an access log', () => {
     expect(parseAccessLine(line)).toMatchObject({ status: '-', path: '/a' });
   });
 
-  test('takes the zone of its time into account', () => {
+  test('has a time that is converted to UTC', () => {
     const at = (time: string) => parseAccessLine(lineWith({ time }))?.time;
     expect(at('17/May/2015:15:35:03 +0530')).toBe(TIME);
     expect(at('17/May/2015:00:35:03 -0930')).toBe(TIME);
@@ -41,12 +41,12 @@ describe('a line of an access log', () => {
     expect(at('29/Feb/2024:00:00:00 +0000')).toBe(Date.UTC(2024, 1, 29) * 1000);
   });
 
-  test('keeps escaped quotes of the request as the server wrote them', () => {
+  test('keeps escaped quotes in its request as the server wrote them', () => {
     const line = parseAccessLine(lineWith({ request: 'GET /say/\\"hi\\" HTTP/1.1' }));
     expect(line).toMatchObject({ method: 'GET', path: '/say/\\"hi\\"', status: '200' });
   });
 
-  test('gives a path without its query', () => {
+  test('has a path without the query', () => {
     const line = parseAccessLine(lineWith({ request: 'GET /search?q=%22x%22 HTTP/2.0' }));
     expect(line).toMatchObject({ path: '/search' });
   });
@@ -69,24 +69,24 @@ describe('a line of an access log', () => {
     }
   });
 
-  test('cannot be given another time or request by the name of a user', () => {
+  test('cannot have its time or request forged by a user name', () => {
     const user = 'x [01/Jan/2000:00:00:00 +0000] \\"GET /forged HTTP/1.1\\" 200 1';
     expect(parseAccessLine(lineWith({ user }))).toMatchObject({ time: TIME, user, path: '/a' });
   });
 });
 
-describe('no line of an access log', () => {
+describe('a line is rejected', () => {
   test.each([
-    ['nothing', ''],
+    ['empty', ''],
     ['a word', 'hello'],
     ['JSON', '{"client":"10.0.0.1"}'],
     ['a line cut off in its request', COMMON.slice(0, 55)],
     ['a line cut off before its size', COMMON.slice(0, -4)],
-    ['a line with another written into it', COMMON + COMMON],
-    ['a status that is no number', COMMON.replace('200', '2x0')],
+    ['a line with a second line appended', COMMON + COMMON],
+    ['a line with a status that is not a number', COMMON.replace('200', '2x0')],
     ['a line without a time', COMMON.replace(/\[.*\] /, '')],
     ['a line without a client', COMMON.slice(8)],
-  ])('is %s', (_, line) => {
+  ])('if it is %s', (_, line) => {
     expect(parseAccessLine(line)).toBeUndefined();
   });
 
@@ -109,12 +109,12 @@ describe('no line of an access log', () => {
     '31/Dec/1969:23:59:59 +0000',
     '01/Jan/1970:00:00:00 +0001',
     '01/Jan/2200:00:00:00 +0000',
-  ])('has the time %s, which there is not', (time) => {
+  ])('if its time is %s', (time) => {
     expect(parseAccessLine(lineWith({ time }))).toBeUndefined();
   });
 
-  test('takes long to be refused', () => {
-    // Each of these could make a careless pattern try every way to split the line.
+  test('within a second, even if it is made to be slow to match', () => {
+    // With each of these, a careless pattern would try every way to split the line.
     for (const part of [' [', '\\"', ' [17/May/2015:10:05:03 +0000] ', '\\', ' ']) {
       const line = `10.0.0.1 - ${part.repeat(65_536 / part.length)}`;
       const start = performance.now();

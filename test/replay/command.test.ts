@@ -4,21 +4,22 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/diagnostics/mistakes.js';
 import { runReplay } from '../../src/replay/command.js';
 import { createMemoryStore } from '../../src/store/memory/memory.js';
-import { collect, LOG, logLine, POLICIES, run, writeFile } from './run.js';
+import { tempFile } from '../kit/files.js';
+import { collect, LOG, logLine, POLICIES, run } from './run.js';
 
-const policies = () => writeFile('policies.yaml', POLICIES);
+const policies = () => tempFile('policies.yaml', POLICIES);
 
-test('a log out of order has the answers of the same log in order', async () => {
+test('a log out of order gives the same output as the same log in order', async () => {
   const options = { policies: policies(), json: true };
   const inOrder = Array.from({ length: 50 }, (_, i) => logLine(i * 7, `10.0.0.${i % 3}`));
-  const reversed = writeFile('access.log', inOrder.toReversed().join(''));
-  const log = writeFile('access.log', inOrder.join(''));
+  const reversed = tempFile('access.log', inOrder.toReversed().join(''));
+  const log = tempFile('access.log', inOrder.join(''));
   const { out } = await run({ ...options, log });
   expect(out).toContain('"checks":50,"allowed":35,"denied":15');
   expect(await run({ ...options, log: reversed })).toEqual({ out, err: '' });
 });
 
-test('a log from standard input may have a byte order mark and no last line end', async () => {
+test('a log from standard input may have a byte order mark and no line end at its end', async () => {
   const stdin = `\uFEFF${LOG.join('').replaceAll('\n', '\r\n').trimEnd()}`;
   const { out } = await run({ policies: policies(), log: '-', stdin, json: true });
   expect(out).toContain('"skippedLines":0');
@@ -26,14 +27,14 @@ test('a log from standard input may have a byte order mark and no last line end'
   expect(out).toContain('"keys":2');
 });
 
-test('bad lines are counted and the first five are named', async () => {
+test('unusable lines are counted, and the first five numbers are printed', async () => {
   const lines = [LOG[0], 'a\n', LOG[1], ...'bcdefg'.split('').map((text) => `${text}\n`)];
   const { out } = await run({ policies: policies(), log: '-', stdin: lines.join('') });
   expect(out).toContain('  checks      2\n');
   expect(out).toContain('skipped 7 lines (numbers 2, 4, 5, 6, 7, ...): not in the common');
 });
 
-test('a log without one good line is an error, and an empty one has no checks', async () => {
+test('a log without a usable line is an error, and an empty log has no checks', async () => {
   await expect(run({ policies: policies(), log: '-', stdin: 'x\n'.repeat(3) })).rejects.toThrow(
     '-: wanted lines of an access log in common or combined format, got none in 3 lines',
   );
@@ -43,7 +44,7 @@ test('a log without one good line is an error, and an empty one has no checks', 
   expect(empty.out).not.toContain('skipped');
 });
 
-test('a line whose key no check may carry is skipped', async () => {
+test('a line is skipped if a check may not have its key', async () => {
   const paths = [`/${'a'.repeat(1023)}`, `/${'a'.repeat(1024)}`, '?only=query', '/\xE9', '/b'];
   const stdin = Buffer.from(paths.map((path) => logLine(0, '::1', path)).join(''), 'latin1');
   const options = { policies: policies(), log: '-', stdin, key: 'path' };
@@ -51,9 +52,9 @@ test('a line whose key no check may carry is skipped', async () => {
   expect((await run({ ...options, key: 'client' })).out).not.toContain('skipped');
 });
 
-test('a file longer than 4 MB has a progress bar on a terminal, which goes away', async () => {
+test('a file longer than 4 MB has a progress bar on a terminal, which is removed at the end', async () => {
   const lines = Array.from({ length: 70_000 }, (_, i) => logLine(i, `10.0.0.${i % 250}`));
-  const log = writeFile('access.log', lines.join(''));
+  const log = tempFile('access.log', lines.join(''));
   const onTerminal = await run({ policies: policies(), log, isTTY: true });
   expect(onTerminal.err).toContain('\rreading  ███████████████░░░░░░░░░░░░░░░  ');
   expect(onTerminal.err).toContain('\rdeciding ███████████████░░░░░░░░░░░░░░░  ');
@@ -63,14 +64,14 @@ test('a file longer than 4 MB has a progress bar on a terminal, which goes away'
   expect(piped).toEqual({ out: onTerminal.out, err: '' });
   const short = await run({
     policies: policies(),
-    log: writeFile('a.log', LOG.join('')),
+    log: tempFile('a.log', LOG.join('')),
     isTTY: true,
   });
   expect(short.err).toBe('');
 });
 
-test('what cannot be read is told with its name', async () => {
-  const log = writeFile('access.log', '');
+test('a file that cannot be read is reported with its name', async () => {
+  const log = tempFile('access.log', '');
   const missing = join(dirname(log), 'missing.log');
   const mistake = async (options: { policies: string; log: string; key?: string }) => {
     const error: unknown = await run(options).catch((caught: unknown) => caught);
@@ -81,7 +82,7 @@ test('what cannot be read is told with its name', async () => {
     `${missing}: cannot read the log: ENOENT`,
   );
   expect(await mistake({ policies: policies(), log: dirname(log) })).toContain(
-    'cannot read the log: it is a folder, wanted a file',
+    'cannot read the log: wanted a file, got a folder',
   );
   expect(await mistake({ policies: missing, log })).toContain('cannot read policies: ENOENT');
   expect(await mistake({ policies: policies(), log, key: 'ip' })).toContain(
@@ -89,7 +90,7 @@ test('what cannot be read is told with its name', async () => {
   );
 });
 
-test('a log that breaks off while it is read is an error and no shorter log', async () => {
+test('a read error in the middle of a log fails the replay', async () => {
   async function* broken() {
     yield Buffer.from(LOG.join(''));
     throw new Error('EIO: i/o error, read');
@@ -100,13 +101,13 @@ test('a log that breaks off while it is read is an error and no shorter log', as
   );
 });
 
-test('nobody reading what is written is the end and no error, and a full disk is one', async () => {
+test('a closed output pipe ends the replay without an error, and a full disk is an error', async () => {
   const replayTo = (code: string) => {
     const failure = Object.assign(new Error(`${code}: write`), { code });
     return runReplay({
       policies: policies(),
       key: 'client',
-      log: writeFile('access.log', LOG.join('')),
+      log: tempFile('access.log', LOG.join('')),
       json: false,
       out: new Writable({ write: (_chunk, _encoding, done) => done(failure) }),
       err: collect().stream,

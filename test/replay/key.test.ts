@@ -12,17 +12,17 @@ test('a key is one field of the log', () => {
   expect(parseKey('user')(LINE)).toBe('ann');
 });
 
-test('a key is several fields with a space between, in the order asked for', () => {
+test('a key is several fields, separated by spaces, in the order of the flag', () => {
   expect(parseKey('method,path,status')(LINE)).toBe('GET /a 200');
   expect(parseKey(' path , client ')(LINE)).toBe('/a ::1');
 });
 
-test('a key is one constant text after an equals sign', () => {
+test('a key is a constant text if the flag begins with an equals sign', () => {
   expect(parseKey('=all')(LINE)).toBe('all');
   expect(parseKey('=client, path')(LINE)).toBe('client, path');
 });
 
-test('every unknown field is an error that lists the fields', () => {
+test('every unknown field is reported with the list of known fields', () => {
   const mistakes = [
     {
       where: '--key',
@@ -37,7 +37,7 @@ test('every unknown field is an error that lists the fields', () => {
 });
 
 test.each(['', ',', 'client,', 'Client', 'client path', 'constructor'])(
-  'the fields "%s" are refused',
+  'the fields "%s" are rejected',
   (text) => {
     expect(() => parseKey(text)).toThrow(ConfigError);
   },
@@ -56,6 +56,6 @@ test('a key has 1 to 1024 bytes of UTF-8', () => {
   expect(['', 'a'.repeat(1025), 'é'.repeat(513), '€'.repeat(342)].map(isKey)).not.toContain(true);
 });
 
-test('bytes that are no UTF-8 make no key, lest different ones become the same', () => {
+test('bytes that are not UTF-8 are not a key, or else different keys would become the same', () => {
   expect(isKey(Buffer.from([0x2f, 0xe9]).toString())).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLineSplitter } from '../../src/replay/lines.js';
 
-/** The lines of a text that arrives in chunks of so many bytes. */
+/** Splits a text that arrives in chunks of `chunkBytes`. */
 function split(text: string, chunkBytes: number) {
   const splitter = createLineSplitter();
   const bytes = Buffer.from(text);
@@ -12,7 +12,7 @@ function split(text: string, chunkBytes: number) {
   return [...lines, ...splitter.end()];
 }
 
-test('lines are the same however the bytes arrive', () => {
+test('lines do not depend on how the bytes are cut into chunks', () => {
   const lines = ['eins', '', 'zwei €', 'drei\u2028vier\rfünf', '😀'];
   for (let chunkBytes = 1; chunkBytes < 40; chunkBytes++) {
     expect(split(`${lines.join('\n')}\n`, chunkBytes)).toEqual(lines);
@@ -25,11 +25,16 @@ test('an empty file has no lines', () => {
   expect(split('', 10)).toEqual([]);
 });
 
-test('a line beyond 64 KiB is given up, and the next one is read again', () => {
-  const most = 'x'.repeat(65_536);
+test('a line longer than 64 KiB is dropped, and the next line is read', () => {
+  const longest = 'x'.repeat(65_536);
   for (const chunkBytes of [1000, 65_536, 1_000_000]) {
-    expect(split(`a\n${most}\n${most}x\nb\n`, chunkBytes)).toEqual(['a', most, undefined, 'b']);
-    expect(split(`a\n${most.repeat(5)}\nb`, chunkBytes)).toEqual(['a', undefined, 'b']);
-    expect(split(`a\n${most}x`, chunkBytes)).toEqual(['a', undefined]);
+    expect(split(`a\n${longest}\n${longest}x\nb\n`, chunkBytes)).toEqual([
+      'a',
+      longest,
+      undefined,
+      'b',
+    ]);
+    expect(split(`a\n${longest.repeat(5)}\nb`, chunkBytes)).toEqual(['a', undefined, 'b']);
+    expect(split(`a\n${longest}x`, chunkBytes)).toEqual(['a', undefined]);
   }
 });

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { LOG, logLine, POLICIES, run, writeFile } from './run.js';
+import { tempFile } from '../kit/files.js';
+import { LOG, logLine, POLICIES, run } from './run.js';
 
-const policies = () => writeFile('policies.yaml', POLICIES);
+const policies = () => tempFile('policies.yaml', POLICIES);
 
-test('replay prints figures, the keys denied most and a timeline of each policy', async () => {
-  const log = writeFile('access.log', [...LOG, 'nonsense\n', logLine(9, '10.0.0.2')].join(''));
+test('replay prints the figures, the keys denied most and a timeline of each policy', async () => {
+  const log = tempFile('access.log', [...LOG, 'nonsense\n', logLine(9, '10.0.0.2')].join(''));
   const { out, err } = await run({ policies: policies(), log });
   const gap = ' '.repeat(40);
   expect(out).toBe(`login: two a minute
@@ -19,7 +20,7 @@ test('replay prints figures, the keys denied most and a timeline of each policy'
        2  10.0.0.1
        1  2001:db8::7
 
-  timeline, 2s a column
+  timeline, 2s per column
   allowed █ ▄▄▄${gap}▄  peak 2
   denied   █ ▄ ${gap}   peak 2
           2015-05-17T00:00:00Z      2015-05-17T00:01:32Z
@@ -32,7 +33,7 @@ hour
   keys denied 0  0.0%
   codes       ALLOWED 9, HIT_QUOTA 0, OVER_QUOTA 0
 
-  timeline, 2s a column
+  timeline, 2s per column
   allowed ██▄█▄${gap}▄  peak 2
   denied       ${gap}   peak 0
           2015-05-17T00:00:00Z      2015-05-17T00:01:32Z
@@ -42,8 +43,8 @@ skipped 1 line (number 9): not in the common or combined log format, or without 
   expect(err).toBe('');
 });
 
-test('replay --json prints exactly the promised fields', async () => {
-  const log = writeFile('access.log', `${LOG.join('')}\nnonsense\n`);
+test('replay --json prints exactly these fields', async () => {
+  const log = tempFile('access.log', `${LOG.join('')}\nnonsense\n`);
   const { out, err } = await run({ policies: policies(), log, json: true });
   const login = {
     ...{ checks: 8, allowed: 5, denied: 3, keys: 2, keysDenied: 2 },
@@ -65,7 +66,7 @@ test('replay --json prints exactly the promised fields', async () => {
 
 const HOSTILE = '/\u001B]0;owned\u0007\u009B31m\u202Egnp.exe\u2028\u200B\u{E0041}\u007F';
 
-test('what a stranger put into a key cannot steer the terminal', async () => {
+test('control characters in a key do not reach the terminal', async () => {
   const stdin = [0, 1, 2].map((seconds) => logLine(seconds, '::1', HOSTILE)).join('');
   const options = { policies: policies(), log: '-', key: 'path', stdin };
   const { out } = await run(options);
@@ -81,7 +82,7 @@ test('what a stranger put into a key cannot steer the terminal', async () => {
   });
 });
 
-test('a long key is cut on the terminal and whole in JSON', async () => {
+test('a long key is shortened on the terminal, and is whole in JSON', async () => {
   const path = `/${'€'.repeat(300)}`;
   const stdin = logLine(0, '::1', path).repeat(3);
   const options = { policies: policies(), log: '-', key: 'path', stdin };
@@ -89,13 +90,13 @@ test('a long key is cut on the terminal and whole in JSON', async () => {
   expect((await run({ ...options, json: true })).out).toContain(`"key":"${path}"`);
 });
 
-test('a description is printed on one line and cannot steer the terminal', async () => {
+test('a description is printed on one line, without control characters', async () => {
   const yaml = POLICIES.replace('two a minute', '"two\\n  a \\e[31mminute"');
-  const { out } = await run({ policies: writeFile('p.yaml', yaml), log: '-' });
+  const { out } = await run({ policies: tempFile('p.yaml', yaml), log: '-' });
   expect(out.split('\n')[0]).toBe('login: two a \\u001b[31mminute');
 });
 
-test('some are never called 0.0% and almost all never 100.0%', async () => {
+test('a small share is not shown as 0.0%, nor a large one as 100.0%', async () => {
   const others = Array.from({ length: 8000 }, (_, i) => logLine(0, `client-${i}`));
   const { out } = await run({
     policies: policies(),

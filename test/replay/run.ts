@@ -1,26 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import { runReplay } from '../../src/replay/command.js';
 import { createMemoryStore } from '../../src/store/memory/memory.js';
 
-/** A folder that goes with the test, and the path of a file written into it. */
-export function writeFile(name: string, content: string | Buffer): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-replay-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-/** A log line of a client, some seconds after midnight. */
+/** A log line of a client, at this many seconds after midnight. */
 export function logLine(seconds: number, client: string, path = '/'): string {
   const time = new Date(Date.UTC(2015, 4, 17) + seconds * 1000).toISOString().slice(11, 19);
   return `${client} - - [17/May/2015:${time} +0000] "GET ${path} HTTP/1.1" 200 5\n`;
 }
 
+/** A stream that collects what is written to it. */
 export function collect(options: { isTTY?: boolean } = {}) {
   const chunks: string[] = [];
   const stream = new Writable({
@@ -32,7 +20,7 @@ export function collect(options: { isTTY?: boolean } = {}) {
   return { stream: Object.assign(stream, options), text: () => chunks.join('') };
 }
 
-/** What `sluice replay` writes. */
+/** Runs `sluice replay` and returns what it writes. */
 export async function run(options: {
   policies: string;
   log: string;
@@ -64,7 +52,7 @@ export const POLICIES = `policies:
     limits: [{ algorithm: fixed-period, quota: 9, period: 1h }]
 `;
 
-/** By `login`, two checks of the first client and one of the second are denied. */
+/** The policy `login` denies two checks of the first client and one of the second. */
 export const LOG = [
   ...[0, 1, 2, 3, 90].map((seconds) => logLine(seconds, '10.0.0.1')),
   ...[5, 6, 7].map((seconds) => logLine(seconds, '2001:db8::7')),

@@ -68,7 +68,7 @@ describe.each(['client', '=all'])('a real access log with the key %s', async (ke
   );
 });
 
-test('every row of the figures has its policy, but for an algorithm that is yet to come', () => {
+test('every expected row has a policy, except those of an algorithm that does not exist yet', () => {
   const covered = policies.map(({ description }) => description);
   const missing = Object.keys(expected).filter((row) => !covered.includes(row));
   expect(missing.filter((row) => !row.startsWith('token-bucket'))).toEqual([]);

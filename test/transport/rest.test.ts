@@ -274,7 +274,7 @@ describe('bad input over REST', () => {
     expect(await violations({ policy: 'login', key: '' })).toEqual([
       'key: wanted at least 1 character, got ""',
     ]);
-    expect(await violations({ policy: 'login' })).toEqual(['key: wanted a text, nothing given']);
+    expect(await violations({ policy: 'login' })).toEqual(['key: wanted a string, got nothing']);
     expect((await get(service, '/v1/policies/login/keys/')).status).toBe(400);
   });
 

@@ -1,43 +1,39 @@
+import { DAY_MS } from './units.js';
 import type { Zone } from './zone.js';
 
-/** Days, ISO weeks (from Monday), months and years, as a zone's calendar has them. */
+/** The units of a calendar period. A week is an ISO week: it starts on Monday. */
 export const CALENDAR_UNITS = ['day', 'week', 'month', 'year'] as const;
 export type CalendarUnit = (typeof CALENDAR_UNITS)[number];
 
-/** A window `[start, end)` in milliseconds, with the local date that it begins on. */
+/** A window `[start, end)` in milliseconds since 1970. */
 export interface CalendarWindow {
-  date: string;
   start: number;
   end: number;
 }
 
-const DAY = 86_400_000;
-
 /**
- * The window that holds `now`. Windows of a zone tile time: each ends where the next begins, none
- * is empty, and each lasts as long as it really lasts.
+ * Returns the window that contains the instant `now` (milliseconds since 1970). The windows of a
+ * zone tile time: each starts where the previous one ends, and none is empty. Their length is real
+ * time: a day on which the clocks change may have 23 or 25 hours.
  *
- * Found by comparing instants, not by reading the date off `now`: where clocks go back across
- * midnight, the old date is read again although the new day has begun.
+ * The search compares instants, because the local date of `now` can be wrong: where the clocks go
+ * back across midnight, they show the old date again after the new day has begun.
  */
 export function calendarWindow(unit: CalendarUnit, zone: Zone, now: number): CalendarWindow {
   const offset = zone.segments(now, now)[0]?.offset ?? 0;
-  let date = unitStart(unit, now + offset);
-  while (instantOf(zone, unitNext(unit, date)) <= now) date = unitNext(unit, date);
-  while (instantOf(zone, date) > now) date = unitStart(unit, date - 1);
-  return {
-    date: new Date(date).toISOString().slice(0, 10),
-    start: instantOf(zone, date),
-    end: instantOf(zone, unitNext(unit, date)),
-  };
+  let local = unitStart(unit, now + offset);
+  while (instantOf(zone, unitNext(unit, local)) <= now) local = unitNext(unit, local);
+  while (instantOf(zone, local) > now) local = unitStart(unit, local - 1);
+  return { start: instantOf(zone, local), end: instantOf(zone, unitNext(unit, local)) };
 }
 
 /**
- * The first instant whose local time is `local` or later: the first of two midnights, the end of
- * the gap where there is none, the next date where one was skipped.
+ * Returns the first instant at which the zone's clocks show `local` or a later time. If they show
+ * midnight twice, that is the first of the two; if they skip midnight, the end of the gap; if they
+ * skip a whole date, the start of the next date.
  */
 function instantOf(zone: Zone, local: number): number {
-  const segments = zone.segments(local - 2 * DAY, local + 2 * DAY);
+  const segments = zone.segments(local - 2 * DAY_MS, local + 2 * DAY_MS);
   for (const [i, segment] of segments.entries()) {
     const instant = Math.max(segment.from, local - segment.offset);
     if (instant < (segments[i + 1]?.from ?? Number.POSITIVE_INFINITY)) return instant;
@@ -45,15 +41,18 @@ function instantOf(zone: Zone, local: number): number {
   throw new Error(`no instant for local time ${local} in ${zone.name}`);
 }
 
-/** Local times are written as if they were UTC, so that Date's arithmetic serves. */
+/**
+ * Returns the start of the unit that contains `local`. Local times are numbers as if the zone were
+ * UTC, so that Date can compute with them.
+ */
 function unitStart(unit: CalendarUnit, local: number): number {
-  const day = Math.floor(local / DAY);
+  const day = Math.floor(local / DAY_MS);
   const date = new Date(local);
   switch (unit) {
     case 'day':
-      return day * DAY;
+      return day * DAY_MS;
     case 'week':
-      return (day - ((((day + 3) % 7) + 7) % 7)) * DAY;
+      return (day - ((((day + 3) % 7) + 7) % 7)) * DAY_MS;
     case 'month':
       return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
     case 'year':
@@ -61,8 +60,9 @@ function unitStart(unit: CalendarUnit, local: number): number {
   }
 }
 
+/** Returns the start of the next unit; `start` is the start of a unit. */
 function unitNext(unit: CalendarUnit, start: number): number {
-  // 32 days after a month's first lies in the next month; 366 after a year's first, in the next year.
-  const inside = { day: 1, week: 7, month: 32, year: 366 } as const;
-  return unitStart(unit, start + inside[unit] * DAY);
+  // Enough days to leave the longest unit of its kind, and too few to pass over the next one.
+  const days = { day: 1, week: 7, month: 32, year: 366 } as const;
+  return unitStart(unit, start + days[unit] * DAY_MS);
 }

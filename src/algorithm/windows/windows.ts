@@ -1,26 +1,30 @@
 import { type CalendarUnit, calendarWindow } from './calendar.js';
+import { MICROSECONDS } from './units.js';
 import type { Zone } from './zone.js';
 
 /**
- * Where aligned windows begin and end, as plain numbers, so that Lua needs no time zones: the
- * store's clock picks the window, the service only says which there are. Microseconds.
+ * The boundaries of aligned windows around some instant, as plain numbers in microseconds. The
+ * service computes them and the store's clock picks the window, so that Lua needs no time zones.
  *
- * From `pieces[i][0]` on, boundaries are `pieces[i][1]` and then one every `step`, until the next
- * piece takes over. A calendar has no step: each piece is one boundary.
+ * From `pieces[i][0]` on, the boundaries are `pieces[i][1]` and then one every `step`, until the
+ * next piece starts. Calendar windows have no step: each piece is one boundary.
  */
 export interface Windows {
   step?: number;
   pieces: [from: number, first: number][];
-  /** The pieces say nothing about this instant and later. */
+  /** The end of what the pieces cover; this instant is not covered any more. */
   until: number;
 }
 
-/** How far the store's clock may be from the service's before aligned windows cannot be told: two days. */
-const REACH = 2 * 86_400_000_000;
+/**
+ * How far before and after the service's clock stepped windows are computed: two days. A check fails
+ * if the store's clock is farther away than that.
+ */
+const REACH = 2 * MICROSECONDS.d;
 
 /**
- * The first boundary after `now`, in microseconds. Throws if `now` is outside of what `windows`
- * covers. Its twin is in fixed-period.lua.
+ * Returns the first boundary after `now`, in microseconds. Throws if `windows` does not cover `now`.
+ * Its Lua twin is in fixed-period.lua.
  */
 export function windowEnd(windows: Windows, now: number): number {
   const { step, pieces, until } = windows;
@@ -40,42 +44,42 @@ export function windowEnd(windows: Windows, now: number): number {
   return end;
 }
 
-/** The windows around an instant, in microseconds; the same object while it still serves. */
+/** Returns the windows around `now`, in microseconds. Returns the same object while they cover it. */
 export type WindowsAround = (now: number) => Windows;
 
-/** Calendar days, weeks, months or years: the window of now, one before and one after. */
+/** Calendar days, weeks, months or years: the current window, the previous one and the next one. */
 export function calendarWindows(unit: CalendarUnit, zone: Zone): WindowsAround {
-  return remember((now) => {
-    const current = calendarWindow(unit, zone, Math.floor(now / 1000));
+  return cache((now) => {
+    const current = calendarWindow(unit, zone, Math.floor(now / MICROSECONDS.ms));
     const before = calendarWindow(unit, zone, current.start - 1);
     const after = calendarWindow(unit, zone, current.end);
-    const starts = [before.start, current.start, after.start, after.end].map((ms) => ms * 1000);
+    const starts = [before.start, current.start, after.start, after.end].map(fromMs);
     return {
-      windows: { pieces: starts.map((start) => [start, start]), until: after.end * 1000 },
-      from: current.start * 1000,
-      to: current.end * 1000,
+      windows: { pieces: starts.map((start) => [start, start]), until: fromMs(after.end) },
+      from: fromMs(current.start),
+      to: fromMs(current.end),
     };
   });
 }
 
 /**
- * Windows of equal length whose boundaries read as multiples of the length on the zone's clock,
- * counted from 1970-01-01T00:00 there. A window in which the clocks change is longer or shorter.
- * A boundary that is read twice is two; one that is never read is where the clocks pass over it.
+ * Windows of `step` microseconds. Their boundaries are the multiples of `step` on the zone's clocks,
+ * counted from 1970-01-01T00:00 local time, so a window in which the clocks change is longer or
+ * shorter. If clocks go back and show a boundary twice, it counts twice; if they skip a boundary, it
+ * lies at the instant of the skip.
  */
 export function steppedWindows(step: number, zone: Zone): WindowsAround {
   const boundaryFrom = (from: number, offset: number): number =>
     Math.ceil((from + offset) / step) * step - offset;
-  const around = (from: number, to: number): Windows['pieces'] =>
+  const piecesBetween = (from: number, to: number): Windows['pieces'] =>
     zone
-      .segments(Math.floor(from / 1000), Math.ceil(to / 1000))
+      .segments(Math.floor(from / MICROSECONDS.ms), Math.ceil(to / MICROSECONDS.ms))
       .flatMap((segment, i, segments): Windows['pieces'] => {
-        const [start, offset] = [segment.from * 1000, segment.offset * 1000];
+        const [start, offset] = [fromMs(segment.from), fromMs(segment.offset)];
         const first = boundaryFrom(start, offset);
-        const before = (segments[i - 1]?.offset ?? segment.offset) * 1000;
-        // Where clocks go forward over a boundary, it is when they do.
-        const skipped = boundaryFrom(start, before) < start + offset - before;
-        return skipped && first > start
+        const offsetBefore = fromMs(segments[i - 1]?.offset ?? segment.offset);
+        const skipsBoundary = boundaryFrom(start, offsetBefore) < start + offset - offsetBefore;
+        return skipsBoundary && first > start
           ? [
               [start, start],
               [start + 1, first],
@@ -84,23 +88,34 @@ export function steppedWindows(step: number, zone: Zone): WindowsAround {
       });
 
   if (zone.fixed) {
-    const windows = { step, pieces: around(0, 0), until: Number.MAX_SAFE_INTEGER };
+    const windows = { step, pieces: piecesBetween(0, 0), until: Number.MAX_SAFE_INTEGER };
     return () => windows;
   }
-  return remember((now) => ({
-    windows: { step, pieces: around(now - REACH, now + REACH + 2 * step), until: now + REACH },
+  return cache((now) => ({
+    windows: {
+      step,
+      pieces: piecesBetween(now - REACH, now + REACH + 2 * step),
+      until: now + REACH,
+    },
     from: now - REACH / 2,
     to: now + REACH / 2,
   }));
 }
 
-/** Keeps the last answer for as long as `now` stays in its `[from, to)`, also when clocks step back. */
-function remember(
-  find: (now: number) => { windows: Windows; from: number; to: number },
+function fromMs(milliseconds: number): number {
+  return milliseconds * MICROSECONDS.ms;
+}
+
+/**
+ * Returns the last computed windows while `now` is in their `[from, to)`. Otherwise, also if the
+ * clock has stepped back, it computes new ones.
+ */
+function cache(
+  compute: (now: number) => { windows: Windows; from: number; to: number },
 ): WindowsAround {
-  let last: ReturnType<typeof find> | undefined;
+  let cached: ReturnType<typeof compute> | undefined;
   return (now) => {
-    if (last === undefined || now < last.from || now >= last.to) last = find(now);
-    return last.windows;
+    if (cached === undefined || now < cached.from || now >= cached.to) cached = compute(now);
+    return cached.windows;
   };
 }

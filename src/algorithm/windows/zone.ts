@@ -1,10 +1,9 @@
-/**
- * When the clocks of a time zone change. Times here are integer milliseconds since 1970, because
- * that is what Intl speaks and because no zone has ever changed at a finer grain.
- */
-const DAY = 86_400_000;
+import { DAY_MS } from './units.js';
 
-/** From `from` on, local time is UTC plus `offset`, until the next segment begins. */
+// All times here are integer milliseconds since 1970: Intl uses milliseconds, and no zone has ever
+// changed its offset in the middle of one.
+
+/** A stretch of time with a constant offset: local time is UTC plus `offset` from `from` on. */
 export interface Segment {
   from: number;
   offset: number;
@@ -12,39 +11,39 @@ export interface Segment {
 
 export interface Zone {
   name: string;
-  /** True if the offset never changes, so that every window can be found by arithmetic. */
+  /** True if the offset never changes, so that arithmetic alone finds every window. */
   fixed: boolean;
   /**
-   * The segments that cover `[from, to]`, ascending. The first may begin at `from` rather than
-   * where its offset really began.
+   * Returns the segments that cover `[from, to]`, in ascending order. The first one may start at
+   * `from`, even if its offset applied before that.
    */
   segments(from: number, to: number): Segment[];
 }
 
 /**
- * The zone of an IANA name (any letter case), `UTC` or `+HH:MM`, or undefined if there is none.
- * Fixed offsets are arithmetic, since Intl of Node 20 refuses them.
+ * Returns the zone for an IANA name (in any letter case), `UTC` or an offset like `+05:30`, or
+ * undefined if there is no such zone. Offsets are parsed here because Intl in Node 20 rejects them.
  */
 export function findZone(name: string): Zone | undefined {
-  const known = zones.get(name);
-  if (known !== undefined) return known;
+  const cached = zones.get(name);
+  if (cached !== undefined) return cached;
   const zone = createZone(name);
   if (zone !== undefined) zones.set(name, zone);
   return zone;
 }
 
-/** By name as written: a formatter of Intl takes tens of kilobytes. */
+/** Zones by the name that was asked for. Each holds an Intl formatter of tens of kilobytes. */
 const zones = new Map<string, Zone>();
 
 function createZone(name: string): Zone | undefined {
-  const fixed = /^([+-])(\d\d):(\d\d)$/.exec(name);
-  if (fixed !== null) {
-    const [hours, minutes] = [Number(fixed[2]), Number(fixed[3])];
+  const offset = /^([+-])(\d\d):(\d\d)$/.exec(name);
+  if (offset !== null) {
+    const [hours, minutes] = [Number(offset[2]), Number(offset[3])];
     if (hours > 14 || minutes > 59 || (hours === 14 && minutes > 0)) return undefined;
-    return fixedZone(name, (fixed[1] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000);
+    return fixedZone(name, (offset[1] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000);
   }
   if (name.toUpperCase() === 'UTC') return fixedZone('UTC', 0);
-  // What else Intl would take, such as "+0530", is not a name.
+  // Intl also accepts offsets in other spellings, such as "+0530". They are not names.
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const format = new Intl.DateTimeFormat('en-US', {
@@ -63,35 +62,37 @@ function fixedZone(name: string, offset: number): Zone {
   return { name, fixed: true, segments: (from) => [{ from, offset }] };
 }
 
+const MAX_CACHED_DAYS = 5_000;
+
 function namedZone(name: string, format: Intl.DateTimeFormat): Zone {
   const offsetAt = (time: number): number => parseOffset(format.format(time));
-  // A day's offsets cost a few Intl calls; a window is asked for again and again.
-  const days = new Map<number, Segment[]>();
+  // A cache: finding a day's changes takes several Intl calls, and windows are computed often.
+  const changesByDay = new Map<number, Segment[]>();
 
   const changesIn = (day: number): Segment[] => {
-    const known = days.get(day);
-    if (known !== undefined) return known;
-    const changes = findChanges(offsetAt, day * DAY, (day + 1) * DAY);
-    if (days.size > 5_000) days.clear();
-    days.set(day, changes);
+    const cached = changesByDay.get(day);
+    if (cached !== undefined) return cached;
+    const changes = findChanges(offsetAt, day * DAY_MS, (day + 1) * DAY_MS);
+    if (changesByDay.size > MAX_CACHED_DAYS) changesByDay.clear();
+    changesByDay.set(day, changes);
     return changes;
   };
 
   return {
-    // As written: what Intl makes of it differs among versions, and it is in state keys.
+    // The name as given, since it is part of state keys: Intl's spelling differs between versions.
     name,
     fixed: false,
     segments(from, to) {
-      const found: Segment[] = [{ from, offset: offsetAt(from) }];
-      for (let day = Math.floor(from / DAY); day * DAY < to; day++) {
-        for (const change of changesIn(day)) if (change.from > from) found.push(change);
+      const segments: Segment[] = [{ from, offset: offsetAt(from) }];
+      for (let day = Math.floor(from / DAY_MS); day * DAY_MS < to; day++) {
+        for (const change of changesIn(day)) if (change.from > from) segments.push(change);
       }
-      return found;
+      return segments;
     },
   };
 }
 
-/** `01 AM GMT+05:45`, `... GMT-00:44:30` and `... GMT` to milliseconds. */
+/** Returns the milliseconds of `01 AM GMT+05:45`, `... GMT-00:44:30` or `... GMT`. */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (match === null) throw new Error(`cannot read the zone offset in "${text}"`);
@@ -99,7 +100,10 @@ function parseOffset(text: string): number {
   return (match[1] === '-' ? -1 : 1) * seconds * 1000;
 }
 
-/** Changes of offset in `(from, to]`, by halving. Two that cancel out within a day would be missed; there are none. */
+/**
+ * Returns the changes of offset in `(from, to]`, found by bisection. Two changes within a day that
+ * cancel each other out would be missed, but no zone has had such a day.
+ */
 function findChanges(offsetAt: (time: number) => number, from: number, to: number): Segment[] {
   const [before, after] = [offsetAt(from), offsetAt(to)];
   if (before === after) return [];
@@ -109,7 +113,7 @@ function findChanges(offsetAt: (time: number) => number, from: number, to: numbe
     if (offsetAt(middle) === before) low = middle;
     else high = middle;
   }
-  // Another offset than the last one means a second change in the same day.
   const change = { from: high, offset: offsetAt(high) };
+  // If the offset is not the final one yet, there is a second change on the same day.
   return change.offset === after ? [change] : [change, ...findChanges(offsetAt, high, to)];
 }
